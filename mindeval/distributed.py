@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Optional
 
 from mindeval.state import State
 
@@ -15,9 +14,9 @@ class Distribution:
     """How a metric or a collection is spread over ranks: the arguments of ``set_distributed``."""
 
     enabled: bool = False
-    group: Optional[str] = None
+    group: str | None = None
     contributes: bool = True
-    expected_samples: Optional[int] = None
+    expected_samples: int | None = None
 
     def active(self) -> bool:
         """Whether there is anything to reduce: asked for, and more than one rank."""
@@ -46,7 +45,7 @@ def launched() -> bool:
     return worker or int(os.environ.get("RANK_SIZE", "1")) > 1
 
 
-def world_size(group: Optional[str] = None) -> int:
+def world_size(group: str | None = None) -> int:
     """The number of ranks of a group; 1 without communication."""
     if not initialised():
         return 1
@@ -58,7 +57,7 @@ def world_size(group: Optional[str] = None) -> int:
 def reduce(
     states: Mapping[str, Mapping[str, State]],
     agreement: list[str],
-    error: Optional[BaseException],
+    error: BaseException | None,
     distribution: Distribution,
 ) -> dict[str, dict[str, State]]:
     """The states summed over all ranks of the group."""

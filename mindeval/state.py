@@ -1,7 +1,7 @@
 """The states a metric is made of: what they hold, how they are merged, and the int64 words that travel between cards.
 
-Every state is exact and its merge is associative and commutative, so no batch size, order or number of cards can change a
-value. Nothing here knows a metric, MindSpore or a communicator.
+Every state is exact and its merge is associative and commutative, so no batch size, order or number of cards can
+change a value. Nothing here knows a metric, MindSpore or a communicator.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 import numpy as np
 
@@ -22,9 +22,10 @@ _INT64_LIMIT = 2**63
 class State:
     """What every state offers.
 
-    ``add`` takes a contribution, ``merge`` another state of the same layout. ``pack`` gives the int64 words whose element-wise
-    sum over the ranks ``unpack`` turns into the merged state. A state is *dynamic* when its number of words is not known
-    beforehand (rows, groups that are discovered): its ranks first exchange ``announce()`` and ``absorb`` what all announced.
+    ``add`` takes a contribution, ``merge`` another state of the same layout. ``pack`` gives the int64 words whose
+    element-wise sum over the ranks ``unpack`` turns into the merged state. A state is *dynamic* when its number of
+    words is not known beforehand (rows, groups that are discovered): its ranks first exchange ``announce()`` and
+    ``absorb`` what all announced.
     """
 
     dynamic = False
@@ -121,7 +122,7 @@ class Counts(State):
     array([1, 2])
     """
 
-    def __init__(self, shape: Union[int, tuple[int, ...]]) -> None:
+    def __init__(self, shape: int | tuple[int, ...]) -> None:
         self.shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
         self.value = np.zeros(self.shape, np.int64)
 
@@ -165,8 +166,8 @@ class Counts(State):
 class ExactSum(State):
     """The exact sum of finite float64 values as one integer in units of 2^-1074, with counts of NaN and the infinities.
 
-    2^-1074 is the smallest positive float64, so every finite float64 is a whole number of units and no addition rounds. The
-    value is rounded once, at the end, and equals ``math.fsum``.
+    2^-1074 is the smallest positive float64, so every finite float64 is a whole number of units and no addition
+    rounds. The value is rounded once, at the end, and equals ``math.fsum``.
 
     >>> total = ExactSum()
     >>> total.add([1e16, 1.0, -1e16])
@@ -222,7 +223,7 @@ class ExactSum(State):
         self.ninf += other.ninf
 
     @property
-    def non_finite(self) -> Optional[float]:
+    def non_finite(self) -> float | None:
         """What the sum is worth when not all addends were finite: nan, inf or -inf; None when they were."""
         if self.nan or (self.pinf and self.ninf):
             return math.nan
@@ -278,7 +279,7 @@ class Grouped(State):
     {'law': 2, 'physics': 1}
     """
 
-    def __init__(self, template: State, keys: Optional[Iterable[Key]] = None) -> None:
+    def __init__(self, template: State, keys: Iterable[Key] | None = None) -> None:
         if template.dynamic:
             raise ValueError(f"a Grouped state needs members of fixed size, but got {template.layout}")
         self.template = template.zero()
