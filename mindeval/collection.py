@@ -24,8 +24,8 @@ class MetricCollection:
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
 
     Raises:
-        ValueError: if a metric object appears twice (it would be updated twice), two names are equal, or a metric belongs
-            to another collection or was distributed by itself.
+        ValueError: if a metric object appears twice (it would be updated twice), two names are equal, or a metric
+            belongs to another collection or was distributed by itself.
         TypeError: if a member is not a mindeval metric.
 
     Supported Platforms:

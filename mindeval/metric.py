@@ -227,8 +227,8 @@ class Metric(mindspore.train.Metric):
         Args:
             enabled: ``False``: the value of this rank's data alone.
             group: the communication group; by default all ranks.
-            contributes: ``False``: this rank's inputs are ignored (copies of another rank's, or none); it still takes part
-                in every evaluation and gets the value.
+            contributes: ``False``: this rank's inputs are ignored (copies of another rank's, or none); it still takes
+                part in every evaluation and gets the value.
             expected_samples: the number of samples of the whole data set; ``eval()`` raises if another number was
             counted.
         """

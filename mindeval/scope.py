@@ -1,4 +1,4 @@
-"""Scope: the metrics that are evaluated together, and the only object that communicates. A lone metric is one of one."""
+"""Scope: the metrics that are evaluated together, and the only object that communicates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _warned_of_local_value = False
 
 
 class Scope:
-    """The members of a collection (or a lone metric), how they are distributed, and what their last synchronisation gave.
+    """The members of a collection (or a lone metric), how they are distributed, and what the last synchronisation gave.
 
     Ranks may have different numbers of batches, so what a scope communicates depends on the sequence of evaluations and
     clears alone, never on updates.
@@ -53,7 +53,7 @@ class Scope:
         self._updated.add(name)
 
     def failed(self, name: str, error: Exception) -> None:
-        """Raise the error of an update, or on several cards keep it for the synchronisation: no rank is left waiting."""
+        """Raise the error of an update, or on several cards keep it for the next synchronisation."""
         if not self.distribution.active():
             raise error
         if name not in self.errors:

@@ -92,7 +92,7 @@ def shifted(scores: Any, ids: np.ndarray, counted: np.ndarray) -> tuple[Any, np.
 
 
 def check_logits(logits: Any, labels: np.ndarray) -> None:
-    """Raise a ValueError unless logits are ``[..., V]`` for labels ``[...]``, or ``[N, V]`` for N labels of any shape."""
+    """Raise a ValueError unless logits are ``[..., V]`` for labels ``[...]``, or ``[N, V]`` for N labels in all."""
     given = f"but got logits {list(logits.shape)} against labels {list(labels.shape)}"
     if logits.ndim < 2 or labels.ndim < 1:
         raise ValueError(f"logits must have shape [N, V] or [B, T, V] for labels [N] or [B, T], {given}")

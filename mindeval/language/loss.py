@@ -40,8 +40,8 @@ class Loss(Metric, mindspore.train.Loss):
 
     Raises:
         TypeError: ``update``: if the loss is not numbers, or the mask is not boolean.
-        ValueError: ``update``: if mask and loss have different shapes, the count is negative or not whole, or the loss is
-            empty.
+        ValueError: ``update``: if mask and loss have different shapes, the count is negative or not whole, or the
+            loss is empty.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``

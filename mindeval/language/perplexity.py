@@ -42,16 +42,16 @@ class Perplexity(TokenMetric):
 
     Args:
         ignore_index: the label of positions that do not count.
-        shift: True if labels are the input ids: the logits at t are then scored on the label at t + 1. A given ``nll`` is
-            taken as it is.
+        shift: True if labels are the input ids: the logits at t are then scored on the label at t + 1. A given ``nll``
+            is taken as it is.
         from_probabilities: the first input holds probabilities in [0, 1] in place of logits.
         vocab_size: the number of real entries where the vocabulary axis is padded; the columns behind it are left out.
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
         name: the metric's name in messages.
 
     Raises:
-        ValueError: ``update``: if shapes do not match, the vocabulary is not the last axis, a label is out of range, or a
-            batch is empty; ``eval``: see ``Metric.eval``.
+        ValueError: ``update``: if shapes do not match, the vocabulary is not the last axis, a label is out of range, or
+            a batch is empty; ``eval``: see ``Metric.eval``.
         TypeError: ``update``: if a mask is not boolean or logits are not floats.
 
     The definition is that of Jelinek et al., *Perplexity - a measure of the difficulty of speech recognition tasks*
