@@ -27,7 +27,7 @@ _NOUN_OTHER = (
     r"(?<!\w)(?:antwort|lösung|réponse|respuesta|resposta|risposta|antwoord|odpowiedź|ответ|정답|답|答え|正解)(?!\w{3})"
 )
 _NOUN_ZH = (
-    r"(?:答案|正确选项|正解|正确的?(?:说法|表述|叙述|描述|判断|选择|选项|一项|做法)|答(?=\s*[::])|回答(?=\s*[::是])|结果(?=\s*[::是为]))"
+    r"(?:答案|(?<!\w)result(?=\s*(?:is|:|=))|正确选项|正解|正确的?(?:说法|表述|叙述|描述|判断|选择|选项|一项|做法)|答(?=\s*[::])|回答(?=\s*[::是])|结果(?=\s*[::是为]))"
     r"|(?<![不错])正确的(?=\s*(?:是|有|为|[::]))|符合题意的(?=\s*(?:是|有|为|[::]))"
 )
 _VERB_EN = (
@@ -38,6 +38,7 @@ _VERB_ZH = r"(?:选择|选取|选定|应选|应该选|故选|可选|选|填)(?!�
 _ANSWER_CUE = re.compile(
     "|".join([BOX_MARK, r"####", _NOUN_EN, _NOUN_OTHER, _NOUN_ZH, _VERB_EN, _VERB_ZH]), re.IGNORECASE
 )
+_NOUN_CUE = re.compile("|".join([BOX_MARK, r"####", _NOUN_EN, _NOUN_OTHER, _NOUN_ZH]), re.IGNORECASE)
 _ENGLISH_CUE = re.compile("|".join([BOX_MARK, r"####", _NOUN_EN, _NOUN_OTHER, _VERB_EN]), re.IGNORECASE)
 _CHINESE_CUE = re.compile("|".join([BOX_MARK, r"####", r"(?<!\w)answer(?!\w)", _NOUN_ZH, _VERB_ZH]), re.IGNORECASE)
 _DENYING_CUE = re.compile(
@@ -116,9 +117,10 @@ class Cue:
     hedged: bool
 
 
-def answer_cues(text: str, language: str | None = None) -> list[Cue]:
-    """The cues that name an answer ("the answer is", "答案:", a box), in order, without suppositions and questions."""
-    pattern = {"en": _ENGLISH_CUE, "zh": _CHINESE_CUE, None: _ANSWER_CUE}[language]
+def answer_cues(text: str, language: str | None = None, verbs: bool = True) -> list[Cue]:
+    """The cues that name an answer ("the answer is", "答案:", a box), in order, without suppositions and questions;
+    with ``verbs`` also those that make a choice ("I pick", "选")."""
+    pattern = {"en": _ENGLISH_CUE, "zh": _CHINESE_CUE, None: _ANSWER_CUE}[language] if verbs else _NOUN_CUE
     return [cue for match in pattern.finditer(text) if (cue := _judge(text, match, tier=1)) is not None]
 
 
