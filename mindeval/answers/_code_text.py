@@ -43,7 +43,8 @@ def extract_code(text: str, *, entry_point: str | None = None, completion: bool 
         return Extraction(None, rule)
     code, found = _fenced(visible.replace("\u00a0", " ").replace("\r\n", "\n"), entry_point, completion)
     if completion:
-        code = _body(_aligned(code), entry_point)
+        defined = entry_point is not None and _defines(code, entry_point)
+        code = _definition(code, entry_point) if defined else _body(_aligned(code))
     elif entry_point is not None:
         code = _definition(code, entry_point)
     if not code.strip():
@@ -81,32 +82,42 @@ def _is_code(text: str, completion: bool) -> bool:
         return False
     if text.lstrip("\n")[:1] in " \t":
         return True
+    return _parses(f"def body():\n{_aligned(text)}" if completion else text)
+
+
+def _aligned(code: str) -> str:
+    """The first line indented so that the body parses, where a tokenizer or a strip() took spaces from it alone."""
+    head = re.match(r"(?:[ \t]*\n)*", code)
+    blank = head.group() if head else ""
+    first, newline, rest = code[len(blank) :].partition("\n")
+    following = _until_margin(rest)
+    levels = {len(line) - len(line.lstrip()) for line in following.split("\n") if line.strip()}
+    written = len(first) - len(first.lstrip())
+    for level in (written if written % 4 == 0 else 4, 4, written, *sorted(levels)):
+        if level > 0 and _parses(f"def body():\n{' ' * level}{first.lstrip()}{newline}{following}"):
+            return f"{blank}{' ' * level}{first.lstrip()}{newline}{rest}"
+    return code
+
+
+def _until_margin(code: str) -> str:
+    end = _TOP_LEVEL.search(code)
+    return code[: end.start()] if end else code
+
+
+def _parses(code: str) -> bool:
     try:
-        ast.parse(f"def body():\n{_aligned(text)}" if completion else text)
+        ast.parse(code)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
     return True
 
 
-def _aligned(code: str) -> str:
-    """The first line indented like the second, where a tokenizer or a strip() took spaces from the first only."""
-    lines = code.split("\n")
-    if lines[0].strip() and not lines[0].lstrip().startswith(("def ", "import ", "from ", "class ", "@", "async ")):
-        first = len(lines[0]) - len(lines[0].lstrip())
-        others = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
-        wanted = others[0] if others and others[0] > 0 else 4
-        opens = lines[0].rstrip().endswith(":")
-        if opens and others and others[0] > first:
-            wanted = others[0] - 4 if others[0] > 4 else 4
-        if first < wanted and first != wanted:
-            lines[0] = " " * wanted + lines[0].lstrip()
-    return "\n".join(lines)
+def _defines(code: str, entry_point: str | None) -> bool:
+    return re.search(rf"^(?:async )?def {re.escape(str(entry_point))}\b", code, re.MULTILINE) is not None
 
 
-def _body(code: str, entry_point: str | None) -> str:
-    """The body up to the first statement at the margin; a whole function is kept as a definition."""
-    if entry_point is not None and re.search(rf"^(?:async )?def {re.escape(entry_point)}\b", code, re.MULTILINE):
-        return _definition(code, entry_point)
+def _body(code: str) -> str:
+    """The body up to the first statement at the margin."""
     for match in _TOP_LEVEL.finditer(code):
         if match.start() > 0:
             return re.sub(r"\n\s*\Z", "\n", code[: match.start()])
