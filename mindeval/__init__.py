@@ -49,8 +49,8 @@ def _refuse_broken_numpy() -> None:
         return
     if tuple(int(part) for part in mindspore.split(".")[:2] if part.isdigit()) <= (2, 10):
         raise ImportError(
-            f"mindspore {mindspore} was built for NumPy 1, but NumPy {numpy.__version__} is installed: bfloat16 Tensors "
-            'crash the interpreter with it. Repair it with: pip install "numpy>=1.25,<2"'
+            f"mindspore {mindspore} was built for NumPy 1, but NumPy {numpy.__version__} is installed: bfloat16 "
+            'Tensors crash the interpreter with it. Repair it with: pip install "numpy>=1.25,<2"'
         )
 
 

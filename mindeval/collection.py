@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Optional, Union
+from typing import Any
 
 from mindeval import display
 from mindeval.distributed import Distribution
@@ -15,8 +15,8 @@ from mindeval.score import Score
 class MetricCollection:
     """Metrics under names, with one AllReduce for all of them and one pass over the logits for those that share it.
 
-    In a loop call ``update``, ``eval`` and ``clear`` of the collection; ``Model(..., metrics=collection.as_metrics())`` has
-    MindSpore call each member, with the same effect.
+    In a loop call ``update``, ``eval`` and ``clear`` of the collection; ``Model(...,
+    metrics=collection.as_metrics())`` has MindSpore call each member, with the same effect.
 
     Args:
         metrics: name -> metric, or a list of metrics with different names.
@@ -24,8 +24,8 @@ class MetricCollection:
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
 
     Raises:
-        ValueError: if a metric object appears twice (it would be updated twice), two names are equal, or a metric belongs to
-            another collection or was distributed by itself.
+        ValueError: if a metric object appears twice (it would be updated twice), two names are equal, or a metric
+            belongs to another collection or was distributed by itself.
         TypeError: if a member is not a mindeval metric.
 
     Supported Platforms:
@@ -41,10 +41,10 @@ class MetricCollection:
 
     def __init__(
         self,
-        metrics: Union[Mapping[str, Metric], Sequence[Metric]],
+        metrics: Mapping[str, Metric] | Sequence[Metric],
         *,
         name: str = "",
-        distributed: Union[bool, str] = False,
+        distributed: bool | str = False,
     ) -> None:
         for metric in metrics.values() if isinstance(metrics, Mapping) else metrics:
             if not isinstance(metric, Metric):
@@ -147,10 +147,10 @@ class MetricCollection:
     def set_distributed(
         self,
         enabled: bool = True,
-        group: Optional[str] = None,
+        group: str | None = None,
         *,
         contributes: bool = True,
-        expected_samples: Optional[int] = None,
+        expected_samples: int | None = None,
     ) -> MetricCollection:
         """As ``Metric.set_distributed``, for all members together. Returns the collection."""
         self._scope.distribution = Distribution(enabled, group, contributes, expected_samples)

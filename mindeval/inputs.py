@@ -6,7 +6,7 @@ Messages start in lower case: the metric's ``update`` puts its own name before t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 import mindspore as ms
 import numpy as np
@@ -101,7 +101,7 @@ def texts(value: Any, what: str) -> list[str]:
     return list(value)
 
 
-def sample_ids(value: Optional[Any], rows: int) -> Optional[np.ndarray]:
+def sample_ids(value: Any | None, rows: int) -> np.ndarray | None:
     """Sample ids as int64 [rows], or None where none were given."""
     if value is None:
         return None
@@ -112,7 +112,9 @@ def sample_ids(value: Optional[Any], rows: int) -> Optional[np.ndarray]:
 
 
 def flatten(inputs: Sequence[Any]) -> list[Any]:
-    """Nested tuples as one list: an eval network may return ``(loss, (logits, mask), labels)``. Tuples of texts stay whole.
+    """Nested tuples as one list: an eval network may return ``(loss, (logits, mask), labels)``.
+
+    Tuples of texts stay whole.
 
     >>> flatten((1, (2, (3, 4)), ("a", "b")))
     [1, 2, 3, 4, ('a', 'b')]

@@ -1,11 +1,11 @@
-"""Metric: the base class of all metrics. What is computed lives in the families; what is reduced together in scope.py."""
+"""Metric: the base class of all metrics. What is computed is in the families; what is reduced together in scope.py."""
 
 from __future__ import annotations
 
 import copy
 import re
 from collections.abc import Mapping
-from typing import Any, Optional, Union
+from typing import Any
 
 import mindspore.train
 
@@ -19,8 +19,9 @@ from mindeval.state import Count, State
 class Metric(mindspore.train.Metric):
     """A streaming metric with exact states, for ``Model(..., metrics=...)``, callbacks and loops.
 
-    A subclass hands its empty states and its settings to ``__init__`` and writes two pure methods: ``_contribution`` turns
-    the inputs of one update into what each state gets, and ``_compute`` turns states into results. All the rest is here.
+    A subclass hands its empty states and its settings to ``__init__`` and writes two pure methods: ``_contribution``
+    turns the inputs of one update into what each state gets, and ``_compute`` turns states into results. All the rest
+    is here.
 
     Args:
         states: name -> empty state. The state ``"samples"`` is added by the base.
@@ -44,26 +45,26 @@ class Metric(mindspore.train.Metric):
     """
 
     version = 1  # of the definition: states of another version are refused
-    higher_is_better: Optional[bool] = None
+    higher_is_better: bool | None = None
 
     def __init__(
         self,
         *,
         states: Mapping[str, State],
-        settings: Optional[Mapping[str, Any]] = None,
-        distributed: Union[bool, str] = False,
-        name: Optional[str] = None,
+        settings: Mapping[str, Any] | None = None,
+        distributed: bool | str = False,
+        name: str | None = None,
     ) -> None:
         self._states: dict[str, State] = {**states, "samples": Count()}
         self._settings = dict(settings or {})
         self.name = name or _kind(self)
-        self._last: Optional[dict[str, Any]] = None
+        self._last: dict[str, Any] | None = None
         super().__init__()  # mindspore.train.Loss.__init__ calls clear()
         self._scope = Scope({self.name: self})
         if distributed:
             self.set_distributed(True, distributed if isinstance(distributed, str) else None)
 
-    # -- written by the author of a metric -------------------------------------------------------------------------------
+    # -- written by the author of a metric ---------------------------------------------------------------------------
 
     def _contribution(self, *batch: Any, **named: Any) -> Mapping[str, Any]:
         """State name -> what to add, with ``"samples"``. Pure, so that an update that fails changes nothing."""
@@ -77,7 +78,7 @@ class Metric(mindspore.train.Metric):
         """The number of samples that ``expected_samples`` checks."""
         return states["samples"].value
 
-    # -- the MindSpore contract ------------------------------------------------------------------------------------------
+    # -- the MindSpore contract --------------------------------------------------------------------------------------
 
     def clear(self) -> None:
         """Forget everything that was accumulated."""
@@ -143,15 +144,15 @@ class Metric(mindspore.train.Metric):
             )
         if expected is not None and samples != expected:
             raise RuntimeError(
-                f"For '{type(self).__name__}.eval', {samples} samples were counted, {expected} expected: were padded samples "
-                "counted, or a rank's share left out?"
+                f"For '{type(self).__name__}.eval', {samples} samples were counted, {expected} expected: were padded "
+                "samples counted, or a rank's share left out?"
             )
         parts = self._compute(states)
         signature = self.signature
         self._last = {**parts, "samples": samples, "signature": str(signature)}
         return Score(next(iter(parts.values())), parts, signature)
 
-    # -- beyond it -------------------------------------------------------------------------------------------------------
+    # -- beyond it ---------------------------------------------------------------------------------------------------
 
     def __call__(self, *batch: Any, **named: Any) -> Score:
         """The value of these inputs alone (over all ranks if distributed). What was accumulated stays as it is."""
@@ -207,28 +208,29 @@ class Metric(mindspore.train.Metric):
         mine = self.signature.definition
         if signature.definition != mine:
             raise ValueError(
-                f"For '{type(self).__name__}.{where}', the other state must be of {mine}, but got {signature.definition}"
+                f"For '{type(self).__name__}.{where}', the state must be of {mine}, but got {signature.definition}"
             )
 
     def set_distributed(
         self,
         enabled: bool = True,
-        group: Optional[str] = None,
+        group: str | None = None,
         *,
         contributes: bool = True,
-        expected_samples: Optional[int] = None,
+        expected_samples: int | None = None,
     ) -> Metric:
         """Say that the value is to cover all ranks of a group. Returns the metric.
 
-        Each sample must be contributed by one rank of the group, and every rank must evaluate and clear the same metrics
-        the same number of times. In a single process this changes nothing.
+        Each sample must be contributed by one rank of the group, and every rank must evaluate and clear the same
+        metrics the same number of times. In a single process this changes nothing.
 
         Args:
             enabled: ``False``: the value of this rank's data alone.
             group: the communication group; by default all ranks.
-            contributes: ``False``: this rank's inputs are ignored (copies of another rank's, or none); it still takes part
-                in every evaluation and gets the value.
-            expected_samples: the number of samples of the whole data set; ``eval()`` raises if another number was counted.
+            contributes: ``False``: this rank's inputs are ignored (copies of another rank's, or none); it still takes
+                part in every evaluation and gets the value.
+            expected_samples: the number of samples of the whole data set; ``eval()`` raises if another number was
+            counted.
         """
         if self._scope.owned:
             raise ValueError(f"'{self.name}' belongs to a collection: call set_distributed of the collection")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from typing import Optional, Union
+from typing import Union
 
 _CONTEXT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 Exact = Union[Fraction, int]
@@ -26,7 +26,7 @@ def exp(value: Exact) -> float:
     return float(_CONTEXT.exp(_decimal(value)))
 
 
-def log(value: Exact, base: Optional[Exact] = None) -> float:
+def log(value: Exact, base: Exact | None = None) -> float:
     """The logarithm, natural unless a base is given; -inf for 0, nan below.
 
     >>> log(8, base=2), log(0)

@@ -1,15 +1,15 @@
-"""Scope: the metrics that are evaluated together, and the only object that communicates. A lone metric is a scope of one."""
+"""Scope: the metrics that are evaluated together, and the only object that communicates."""
 
 from __future__ import annotations
 
 import logging
 import weakref
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable
 
 import mindspore as ms
 
-from mindeval import distributed
+from mindeval import distributed, wire
 from mindeval.state import State
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _warned_of_local_value = False
 
 
 class Scope:
-    """The members of a collection (or a lone metric), how they are distributed, and what their last synchronisation gave.
+    """The members of a collection (or a lone metric), how they are distributed, and what the last synchronisation gave.
 
     Ranks may have different numbers of batches, so what a scope communicates depends on the sequence of evaluations and
     clears alone, never on updates.
@@ -33,13 +33,13 @@ class Scope:
         self.distribution = distributed.Distribution()
         self.rounds = 0  # evaluations and clears so far: ranks must agree on them
         self.errors: dict[str, BaseException] = {}  # of update(), for each member, until the next synchronisation
-        self._snapshot: Optional[dict[str, dict[str, State]]] = None
+        self._snapshot: dict[str, dict[str, State]] | None = None
         self._unanswered: set[str] = set()  # members that have not yet answered from the snapshot
         self._updated: set[str] = set()  # members updated since the snapshot
-        self._memo: Optional[tuple] = None
+        self._memo: tuple | None = None
         self.in_collection_update = False
 
-    # -- what metrics report -------------------------------------------------------------------------------------------
+    # -- what metrics report -----------------------------------------------------------------------------------------
 
     def cleared(self, name: str) -> None:
         """A clear is part of the agreement: a rank that skipped an evaluation gives itself away by it."""
@@ -53,7 +53,7 @@ class Scope:
         self._updated.add(name)
 
     def failed(self, name: str, error: Exception) -> None:
-        """An update failed: raise it, or on several cards keep it for the synchronisation, so that no rank is left waiting."""
+        """Raise the error of an update, or on several cards keep it for the next synchronisation."""
         if not self.distribution.active():
             raise error
         if name not in self.errors:
@@ -65,13 +65,13 @@ class Scope:
     # -- states --------------------------------------------------------------------------------------------------------
 
     def states(self, name: str) -> dict[str, State]:
-        """The states of a member over all ranks. The first member to ask synchronises all of them; each answers from that once."""
+        """The states of a member over all ranks. The first to ask synchronises all; each answers from that once."""
         if name not in self._unanswered:
             self.synchronise()
         elif name in self._updated:
             raise RuntimeError(
-                f"'{name}' was updated after '{self.name or 'its collection'}' was evaluated and before it was evaluated "
-                "itself: evaluate all members (or the collection) before the next update"
+                f"'{name}' was updated after its collection was evaluated and before it was evaluated itself: "
+                "evaluate all members (or the collection) before the next update"
             )
         assert self._snapshot is not None
         self._unanswered.discard(name)
@@ -89,7 +89,8 @@ class Scope:
             ]
             self.rounds += 1
             error = next(iter(self.errors.values()), None)
-            self._snapshot = distributed.reduce(states, agreement, error, self.distribution)
+            communicator = wire.MindSporeCommunicator(self.distribution.group)
+            self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
         else:
             self._warn_of_local_value()
             self.rounds += 1
@@ -113,17 +114,20 @@ class Scope:
     def shared(self, name: str, key: Any, inputs: Iterable[Any], compute: Callable[..., Any]) -> Any:
         """``compute(*inputs)``, done once for all members that ask for the same key about the same objects.
 
-        ``Model.eval`` updates each member alone with the same Tensors, so the objects are known by identity, through weak
-        references: logits are never kept alive. A member that asks a second time has a new batch in a reused buffer. Arrays
-        and lists are shared inside ``MetricCollection.update`` alone, where nobody can write into them between two members.
+        ``Model.eval`` updates each member alone with the same Tensors, so the objects are known by identity, through
+        weak references: logits are never kept alive. A member that asks a second time has a new batch in a reused
+        buffer. Arrays and lists are shared inside ``MetricCollection.update`` alone, where nobody can write into them
+        between two members.
         """
         inputs = list(inputs)
         if self._memo is not None:
             known_key, references, value, users = self._memo
-            if known_key == key and name not in users and len(references) == len(inputs):
-                if all(reference() is item for reference, item in zip(references, inputs)):
-                    users.add(name)
-                    return value
+            same = len(references) == len(inputs) and all(
+                reference() is item for reference, item in zip(references, inputs)
+            )
+            if known_key == key and name not in users and same:
+                users.add(name)
+                return value
         value = compute(*inputs)
         self._memo = None
         if len(self.members) > 1 and (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class Score(float):
     parts: dict[str, Any]
     signature: Signature
 
-    def __new__(cls, value: float = 0.0, parts: Optional[Mapping[str, Any]] = None, signature: str = "") -> Score:
+    def __new__(cls, value: float = 0.0, parts: Mapping[str, Any] | None = None, signature: str = "") -> Score:
         score = super().__new__(cls, value)
         score.parts = dict(parts or {})
         score.signature = Signature(signature)

@@ -1,8 +1,8 @@
-"""TokenMetric: what metrics over logits and labels share: shapes, shift, mask, and one pass over the logits for all of them."""
+"""TokenMetric: what metrics over logits and labels share: shapes, shift, mask, and one pass over the logits."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import mindspore as ms
 import numpy as np
@@ -14,8 +14,8 @@ from mindeval.metric import Metric
 class TokenBatch(NamedTuple):
     """The statistics of one batch of logits.
 
-    ``stats``: what ``kernels.token_nll`` gave, of the labels' shape. ``counted``: bool of the labels' shape, False where the
-    label is ignored or masked. ``samples``: rows of the first axis with any counted position.
+    ``stats``: what ``kernels.token_nll`` gave, of the labels' shape. ``counted``: bool of the labels' shape, False
+    where the label is ignored or masked. ``samples``: rows of the first axis with any counted position.
     """
 
     stats: kernels.TokenStats
@@ -26,13 +26,13 @@ class TokenBatch(NamedTuple):
 class TokenMetric(Metric):
     """A metric that reads logits ``[..., V]`` with labels ``[...]`` through ``kernels.token_nll``.
 
-    Members of one collection that agree on ``ignore_index``, ``shift`` and ``vocab_size`` share one pass over the logits.
-    ``needs_rank`` says that the metric wants the label's rank as well.
+    Members of one collection that agree on ``ignore_index``, ``shift`` and ``vocab_size`` share one pass over the
+    logits. ``needs_rank`` says that the metric wants the label's rank as well.
     """
 
     needs_rank = False
 
-    def __init__(self, ignore_index: int, shift: bool, vocab_size: Optional[int], **base: Any) -> None:
+    def __init__(self, ignore_index: int, shift: bool, vocab_size: int | None, **base: Any) -> None:
         if vocab_size is not None and vocab_size < 1:
             raise ValueError(f"For '{type(self).__name__}', vocab_size must be at least 1, but got {vocab_size}")
         self.ignore_index = int(ignore_index)
@@ -54,7 +54,7 @@ class TokenMetric(Metric):
 
 
 def token_batch(
-    logits: Any, labels: Any, mask: Any, ignore_index: int, shift: bool, vocab_size: Optional[int], rank: bool
+    logits: Any, labels: Any, mask: Any, ignore_index: int, shift: bool, vocab_size: int | None, rank: bool
 ) -> TokenBatch:
     """Check a batch and read its logits once.
 
@@ -79,7 +79,8 @@ def token_batch(
         logits, wanted.reshape(-1) if flattened else wanted, ignore_index, vocab_size=vocab_size, rank=rank
     )
     if flattened:
-        stats = kernels.TokenStats(*(None if part is None else part.reshape(ids.shape) for part in stats))
+        ranks = None if stats.rank is None else stats.rank.reshape(ids.shape)
+        stats = kernels.TokenStats(stats.nll.reshape(ids.shape), ranks)
     return TokenBatch(stats, counted, int(counted.reshape(len(counted), -1).any(axis=1).sum()))
 
 
@@ -91,7 +92,7 @@ def shifted(scores: Any, ids: np.ndarray, counted: np.ndarray) -> tuple[Any, np.
 
 
 def check_logits(logits: Any, labels: np.ndarray) -> None:
-    """Raise a ValueError unless logits are ``[..., V]`` for labels ``[...]``, or ``[N, V]`` for labels of N elements in all."""
+    """Raise a ValueError unless logits are ``[..., V]`` for labels ``[...]``, or ``[N, V]`` for N labels in all."""
     given = f"but got logits {list(logits.shape)} against labels {list(labels.shape)}"
     if logits.ndim < 2 or labels.ndim < 1:
         raise ValueError(f"logits must have shape [N, V] or [B, T, V] for labels [N] or [B, T], {given}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any
 
 import mindspore as ms
 import numpy as np
@@ -29,8 +29,8 @@ class Accuracy(TokenMetric):
     mask        as labels                                    bool, True counts
     =========== ============================================ =========================================================
 
-    Logits ``[B, T, V]`` against labels ``[B, T]`` give token accuracy. Equal scores are ordered by class index: the lower
-    index ranks higher, as in ``argmax``. Ids and scores are told apart by shape alone.
+    Logits ``[B, T, V]`` against labels ``[B, T]`` give token accuracy. Equal scores are ordered by class index: the
+    lower index ranks higher, as in ``argmax``. Ids and scores are told apart by shape alone.
 
     Args:
         task: ``"classification"`` (binary or multiclass), ``"binary"`` (labels must be 0 or 1) or ``"multiclass"``.
@@ -41,8 +41,8 @@ class Accuracy(TokenMetric):
         name: the metric's name in messages.
 
     Raises:
-        ValueError: if shapes do not match, ids are not whole numbers, a label is out of range, a batch is empty, or a row of
-            scores holds NaN.
+        ValueError: if shapes do not match, ids are not whole numbers, a label is out of range, a batch is empty, or a
+            row of scores holds NaN.
 
     The definition is that of scikit-learn's ``accuracy_score`` and ``top_k_accuracy_score``.
 
@@ -66,8 +66,8 @@ class Accuracy(TokenMetric):
         ignore_index: int = -100,
         shift: bool = False,
         *,
-        distributed: Union[bool, str] = False,
-        name: Optional[str] = None,
+        distributed: bool | str = False,
+        name: str | None = None,
     ) -> None:
         if task not in TASKS:
             raise ValueError(f"For 'Accuracy', task must be one of {list(TASKS)}, but got {task!r}")
@@ -112,7 +112,7 @@ class Accuracy(TokenMetric):
             )
         return predicted == ids, counted
 
-    def _of_ranks(self, ranks: Optional[np.ndarray], counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _of_ranks(self, ranks: np.ndarray | None, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         assert ranks is not None
         if (ranks[counted] < 0).any():
             raise ValueError("scores must not be NaN or infinite, but a row of scores that counts is")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,8 +11,8 @@ class TokenStats(NamedTuple):
     """``nll``: float64, 0 at ignored labels. ``rank``, ``entropy``: None unless asked for. All of the labels' shape."""
 
     nll: np.ndarray
-    rank: Optional[np.ndarray] = None
-    entropy: Optional[np.ndarray] = None
+    rank: np.ndarray | None = None
+    entropy: np.ndarray | None = None
 
 
 def token_nll(
@@ -20,7 +20,7 @@ def token_nll(
     labels: Any,
     ignore_index: int = -100,
     *,
-    vocab_size: Optional[int] = None,
+    vocab_size: int | None = None,
     rank: bool = False,
     entropy: bool = False,
 ) -> TokenStats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any
 
 import mindspore.train
 import numpy as np
@@ -15,9 +15,9 @@ from mindeval.state import Count, ExactSum
 class Loss(Metric, mindspore.train.Loss):
     r"""The mean loss :math:`\sum_i w_i \ell_i / \sum_i w_i` over samples or tokens.
 
-    As a subclass of ``mindspore.train.Loss`` it is handed the loss by ``Model.eval``. ``mindspore.train.Loss`` averages the
-    means of batches, so a short last batch weighs too much; here each loss has the weight of what it stands for, where that
-    can be known.
+    As a subclass of ``mindspore.train.Loss`` it is handed the loss by ``Model.eval``. ``mindspore.train.Loss``
+    averages the means of batches, so a short last batch weighs too much; here each loss has the weight of what it
+    stands for, where that can be known.
 
     ``update(loss)``, ``update((loss, count))`` or ``update(loss, mask)``:
 
@@ -30,9 +30,9 @@ class Loss(Metric, mindspore.train.Loss):
     scalar (shape ``[]``)          none                                  1, a guess: ``result()["exact"]`` is False
     ============================== ===================================== =======================================
 
-    Losses may be float16, bfloat16, float32 or float64, Tensors, arrays or numbers. The sum is exact whatever the dtype. NaN
-    and infinite losses are counted in ``result()["nan"]`` and ``["inf"]`` and make the value nan or inf; masked ones never
-    count.
+    Losses may be float16, bfloat16, float32 or float64, Tensors, arrays or numbers. The sum is exact whatever the
+    dtype. NaN and infinite losses are counted in ``result()["nan"]`` and ``["inf"]`` and make the value nan or inf;
+    masked ones never count.
 
     Args:
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
@@ -40,7 +40,8 @@ class Loss(Metric, mindspore.train.Loss):
 
     Raises:
         TypeError: ``update``: if the loss is not numbers, or the mask is not boolean.
-        ValueError: ``update``: if mask and loss have different shapes, the count is negative or not whole, or the loss is empty.
+        ValueError: ``update``: if mask and loss have different shapes, the count is negative or not whole, or the
+            loss is empty.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -59,7 +60,7 @@ class Loss(Metric, mindspore.train.Loss):
 
     higher_is_better = False
 
-    def __init__(self, *, distributed: Union[bool, str] = False, name: Optional[str] = None) -> None:
+    def __init__(self, *, distributed: bool | str = False, name: str | None = None) -> None:
         super().__init__(
             states={"total": ExactSum(), "weight": Count(), "guessed": Count()}, distributed=distributed, name=name
         )
@@ -90,7 +91,7 @@ class Loss(Metric, mindspore.train.Loss):
         }
 
 
-def _scalar(loss: np.ndarray, count: Optional[np.ndarray]) -> dict[str, Any]:
+def _scalar(loss: np.ndarray, count: np.ndarray | None) -> dict[str, Any]:
     if count is None:
         return {"total": loss, "weight": 1, "guessed": 1, "samples": 1}
     if count.size != 1 or count.dtype.kind not in "iuf" or count.item() != int(count.item()) or count.item() < 0:

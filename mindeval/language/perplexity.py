@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any
 
 import mindspore as ms
 import numpy as np
@@ -15,42 +15,43 @@ from mindeval.tokens import TokenMetric, check_labels, check_logits, shifted
 class Perplexity(TokenMetric):
     r"""Token-weighted perplexity :math:`\exp\bigl(-\frac1N \sum_i \log p(y_i)\bigr)` over the N tokens that count.
 
-    The logits are read once, in blocks, in the dtype they have; the negative log-likelihood (NLL) of a token is float64,
-    their sum is exact, and the exponential is rounded once. So batch size, padding, order and number of cards cannot
-    change the value.
+    The logits are read once, in blocks, in the dtype they have; the negative log-likelihood (NLL) of a token is
+    float64, their sum is exact, and the exponential is rounded once. So batch size, padding, order and number of
+    cards cannot change the value.
 
     ``update(logits, labels[, mask[, texts]])`` or ``update(nll[, mask[, texts]])``:
 
-    ========== ================================================ ==========================================================
+    ========== ================================================ ==================================================
     input      shape                                            dtype
-    ========== ================================================ ==========================================================
+    ========== ================================================ ==================================================
     logits     ``[N, V]``, ``[B, T, V]``, ``[B * T, V]``        float16, bfloat16, float32, float64
     labels     ``[N]``, ``[B, T]``                              int32, int64 (or floats that are whole numbers)
     nll        ``[N]``, ``[B, T]``: per-token NLL in nats       float16, bfloat16, float32, float64
     mask       the shape of labels or nll; True counts          bool
     texts      ``[B]`` (one text for the batch: ``[1]``)        str, or integers: the texts' UTF-8 bytes
-    ========== ================================================ ==========================================================
+    ========== ================================================ ==================================================
 
-    In loops ``texts=``, ``n_bytes=`` and ``n_words=`` may be given by keyword: the texts that the tokens of this batch spell,
-    or their numbers of UTF-8 bytes and of words (runs of non-space characters), as one number or one for each row. They
-    give bits per byte, byte perplexity and word perplexity; give them for all batches or for none. A row that is wholly
-    masked adds no bytes.
+    In loops ``texts=``, ``n_bytes=`` and ``n_words=`` may be given by keyword: the texts that the tokens of this
+    batch spell, or their numbers of UTF-8 bytes and of words (runs of non-space characters), as one number or one for
+    each row. They give bits per byte, byte perplexity and word perplexity; give them for all batches or for none. A
+    row that is wholly masked adds no bytes.
 
-    ``result()``: ``perplexity``, ``nll`` (nats per token), ``bits_per_token``, ``tokens``, ``nan`` and ``inf`` (tokens whose
-    NLL was not finite), and where known ``bytes``, ``bits_per_byte``, ``byte_perplexity``, ``words``, ``word_perplexity``.
+    ``result()``: ``perplexity``, ``nll`` (nats per token), ``bits_per_token``, ``tokens``, ``nan`` and ``inf``
+    (tokens whose NLL was not finite), and where known ``bytes``, ``bits_per_byte``, ``byte_perplexity``, ``words``,
+    ``word_perplexity``.
 
     Args:
         ignore_index: the label of positions that do not count.
-        shift: True if labels are the input ids: the logits at t are then scored on the label at t + 1. A given ``nll`` is
-            taken as it is.
+        shift: True if labels are the input ids: the logits at t are then scored on the label at t + 1. A given ``nll``
+            is taken as it is.
         from_probabilities: the first input holds probabilities in [0, 1] in place of logits.
         vocab_size: the number of real entries where the vocabulary axis is padded; the columns behind it are left out.
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
         name: the metric's name in messages.
 
     Raises:
-        ValueError: ``update``: if shapes do not match, the vocabulary is not the last axis, a label is out of range, or a
-            batch is empty; ``eval``: see ``Metric.eval``.
+        ValueError: ``update``: if shapes do not match, the vocabulary is not the last axis, a label is out of range, or
+            a batch is empty; ``eval``: see ``Metric.eval``.
         TypeError: ``update``: if a mask is not boolean or logits are not floats.
 
     The definition is that of Jelinek et al., *Perplexity - a measure of the difficulty of speech recognition tasks*
@@ -77,10 +78,10 @@ class Perplexity(TokenMetric):
         ignore_index: int = -100,
         shift: bool = False,
         from_probabilities: bool = False,
-        vocab_size: Optional[int] = None,
+        vocab_size: int | None = None,
         *,
-        distributed: Union[bool, str] = False,
-        name: Optional[str] = None,
+        distributed: bool | str = False,
+        name: str | None = None,
     ) -> None:
         self.from_probabilities = bool(from_probabilities)
         settings: dict[str, Any] = {"ignore": ignore_index, "shift": bool(shift), "unit": "token"}
