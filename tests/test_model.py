@@ -57,6 +57,12 @@ def batches(*columns, size):
     return ds.NumpySlicesDataset(columns, names, shuffle=False).batch(size)
 
 
+def texts_are_tensors():
+    """Whether a data set delivers texts as string Tensors, as up to MindSpore 2.7."""
+    ((texts,),) = batches(np.array(["a"]), size=1).create_tuple_iterator(num_epochs=1)
+    return isinstance(texts, ms.Tensor)
+
+
 def nll_of(logits, labels, counted):
     """The NLL of each counted token, in float64."""
     values = logits.astype(np.float64)[counted]
@@ -86,9 +92,20 @@ class Outputs(nn.Cell):
 
 
 class OutputsWithTexts(nn.Cell):
+    """Texts pass by the compiled network: up to MindSpore 2.7 they would be lost in it."""
+
     def __init__(self):
         super().__init__()
         self.network = Doubled()
+
+    def __call__(self, values, labels, mask, texts):
+        return self.network(values), labels, mask, texts
+
+
+class CompiledWithTexts(OutputsWithTexts):
+    """Texts pass through the compiled network."""
+
+    __call__ = nn.Cell.__call__
 
     def construct(self, values, labels, mask, texts):
         return self.network(values), labels, mask, texts
@@ -238,6 +255,28 @@ def test_a_column_of_texts_gives_bits_per_byte(size):
     assert (result["bytes"], result["words"]) == (49, 10)
     assert result["bits_per_byte"] == pytest.approx(total / math.log(2) / 49, rel=FLOAT64)
     assert result["word_perplexity"] == pytest.approx(math.exp(total / 10), rel=FLOAT64)
+
+
+def test_texts_pass_through_a_compiled_network_or_are_refused_as_lost(mode):
+    data = seven_rows()
+    beside, through = Perplexity(), Perplexity()
+    evaluate({"perplexity": beside}, OutputsWithTexts(), *data, TEXTS)
+    if mode == ms.GRAPH_MODE and texts_are_tensors():
+        with pytest.raises(TypeError, match="For 'Perplexity.update', texts must be texts.*lost in a compiled network"):
+            evaluate({"perplexity": through}, CompiledWithTexts(), *data, TEXTS)
+    else:
+        evaluate({"perplexity": through}, CompiledWithTexts(), *data, TEXTS)
+        assert through.result() == beside.result()
+
+
+def test_a_string_tensor_is_texts_and_never_numbers():
+    nll, strings = np.float32([[1.0], [1.0]]), ms.Tensor(np.array(["数据", "a b"]))
+    perplexity = Perplexity()
+    perplexity.update(nll, texts=strings)
+    perplexity.eval()
+    assert (perplexity.result()["bytes"], perplexity.result()["words"]) == (9, 3)
+    with pytest.raises(TypeError, match=r"labels must be .* numbers, but got string \[2\]"):
+        Accuracy().update(np.array([0, 1]), strings)
 
 
 # -- collections -----------------------------------------------------------------------------------------------------

@@ -96,6 +96,14 @@ def pynative():
 
 
 @pytest.fixture
+def graph():
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    yield
+    ms.set_context(mode=before)
+
+
+@pytest.fixture
 def five_rows():
     """Batches of 2, 2 and 1 rows of float32 values and string texts."""
     values = np.arange(10, dtype=np.float32).reshape(5, 2)
