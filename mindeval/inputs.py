@@ -28,10 +28,12 @@ def to_numpy(value: Any, what: str) -> np.ndarray:
     >>> to_numpy(ms.Tensor([1.0, 2.0], ms.bfloat16), "logits").dtype
     dtype('float32')
     """
-    if isinstance(value, ms.Tensor) and not is_text_tensor(value):
+    if is_text_tensor(value):
+        raise TypeError(f"{what} must be numbers, but got {describe(value)}")
+    if isinstance(value, ms.Tensor):
         return (value.astype(ms.float32) if value.dtype == ms.bfloat16 else value).asnumpy()
     if not isinstance(value, (np.ndarray, np.generic, int, float, list)):
-        raise TypeError(f"{what} must be a Tensor, an array or a list of numbers, but got {describe(value)}")
+        raise TypeError(f"{what} must be a Tensor, an array or a list of numbers, but got {type(value).__name__}")
     if isinstance(value, list) and any(isinstance(item, ms.Tensor) for item in value):
         value = [to_numpy(item, what) for item in value]
     try:

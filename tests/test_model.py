@@ -275,7 +275,7 @@ def test_a_string_tensor_is_texts_and_never_numbers():
     perplexity.update(nll, texts=strings)
     perplexity.eval()
     assert (perplexity.result()["bytes"], perplexity.result()["words"]) == (9, 3)
-    with pytest.raises(TypeError, match=r"labels must be .* numbers, but got string \[2\]"):
+    with pytest.raises(TypeError, match=r"labels must be numbers, but got string \[2\]"):
         Accuracy().update(np.array([0, 1]), strings)
 
 

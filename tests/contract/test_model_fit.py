@@ -46,6 +46,12 @@ def test_fit_hands_the_first_output_to_mindspores_own_loss_which_refuses_a_matri
         fit(lambda logits, labels: (logits, logits, labels), {"loss": kit.LossRecorder()})
 
 
+def test_fit_hands_the_first_output_to_mindspores_own_loss_which_cannot_divide_bfloat16(kit, fit):
+    loss = ms.Tensor(1.5, ms.bfloat16)
+    with pytest.raises(TypeError, match="divide"):
+        fit(lambda logits, labels: (loss, logits, labels), {"loss": kit.LossRecorder()})
+
+
 def test_a_vector_of_losses_passes_through_fit(kit, fit):
     loss = kit.LossRecorder()
     fit(lambda logits, labels: (logits[:, 0], logits, labels), {"loss": loss})
