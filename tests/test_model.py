@@ -312,6 +312,16 @@ def test_members_of_a_collection_equal_lone_metrics_and_share_one_pass_over_the_
     assert {name: value.parts for name, value in together.items()} == {name: v.parts for name, v in lone.items()}
 
 
+@pytest.mark.parametrize("kind", [ms.Tensor, np.array], ids=["Tensor", "array"])
+def test_a_batch_altered_in_place_between_two_members_is_read_again(kind):
+    collection = MetricCollection(members())
+    logits, labels = kind(np.float32([[3, 1, 0], [0, 5, 1]])), kind(np.int32([0, 1]))
+    collection["perplexity"].update(logits, labels)
+    logits[:, 2] = 10.0
+    collection["accuracy"].update(logits, labels)
+    assert collection["accuracy"].eval() == 0.0
+
+
 def test_members_share_one_pass_with_eval_indexes_and_with_the_default_eval_network(passes):
     data = seven_rows()
     evaluate(MetricCollection(members()).as_metrics(), Nested(Doubled()), *data, indexes=[0, 1, 2])
