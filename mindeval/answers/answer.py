@@ -102,7 +102,7 @@ class AnswerAccuracy(Metric):
             _math.sympy()
         self.match, self.choices = match, choices
         self.absolute, self.relative, self.percent = absolute, relative, percent
-        self.extract = extract or self._default_extract()
+        self.extract = extract
         super().__init__(
             states={
                 "correct": Count(),
@@ -119,12 +119,14 @@ class AnswerAccuracy(Metric):
             name=name,
         )
 
-    def _default_extract(self) -> Callable[[str], Extraction]:
+    def _extracted(self, text: str) -> Extraction:
+        if self.extract is not None:
+            return _as_extraction(self.extract(text))
         if self.match == "choice":
-            return lambda text: extract_choice(text, self.choices)
+            return extract_choice(text, self.choices)
         if self.match == "number":
-            return lambda text: extract_number(text, percent=self.percent)
-        return _boxed_or_text if self.match == "math" else extract_text
+            return extract_number(text, percent=self.percent)
+        return _boxed_or_text(text) if self.match == "math" else extract_text(text)
 
     def _contribution(self, predictions: Any, references: Any, mask: Any = None) -> dict[str, Any]:
         texts, golds = inputs.texts(predictions, "predictions"), inputs.texts(references, "references")
@@ -133,7 +135,7 @@ class AnswerAccuracy(Metric):
         counted = np.ones(len(texts), bool) if mask is None else inputs.boolean_mask(mask, (len(texts),))
         correct, unreadable, invalid = 0, 0, dict.fromkeys(REASONS, 0)
         for place in np.flatnonzero(counted).tolist():
-            found = _as_extraction(self.extract(texts[place]))
+            found = self._extracted(texts[place])
             try:
                 reference = self._reference(golds[place])
             except ValueError:
