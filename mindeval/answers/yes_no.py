@@ -169,7 +169,7 @@ def warn_of_tiny_mass(metric: str, mass: float) -> None:
         warnings.warn(
             f"For '{metric}', the candidates have a mean probability of {mass:.2g} together: the model would say "
             "something else. Are these the token ids that follow the real prompt (context)?",
-            stacklevel=3,
+            stacklevel=4,  # the caller of eval()
         )
 
 
