@@ -27,7 +27,7 @@ import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
 from mindspore import nn, ops
-from smollm2 import load_model, load_tokenizer, open_model_file
+from smollm2 import Llama, load_model, load_tokenizer, open_model_file
 from tqdm import tqdm
 
 from mindeval import Accuracy, Loss, MetricCollection, Perplexity
@@ -173,7 +173,7 @@ class Advance(ms.Callback):
 
 
 def evaluate(network: nn.Cell, groups: dict[str, list[Window]], batch_size: int, together: list[str]) -> list[dict]:
-    """A row of numbers for each group of windows, and one for the groups of `together` merged.
+    """A row of numbers for each group of windows; after the last group of `together`, one for all of these merged.
 
     Merging is exact, so the merged row has the numbers of one evaluation of all their windows; nothing runs twice.
     """
@@ -190,8 +190,9 @@ def evaluate(network: nn.Cell, groups: dict[str, list[Window]], batch_size: int,
             if name in together:
                 merged.merge(metrics)
                 seconds += rows[-1]["seconds"]
-    merged.eval()
-    rows.append(row(" + ".join(together), merged, seconds))
+            if name == together[-1]:
+                merged.eval()
+                rows.append(row(" + ".join(together), merged, seconds))
     return rows
 
 
@@ -228,6 +229,13 @@ def table(rows: list[dict]) -> str:
     return text_table(headers, cells)
 
 
+def load(options: argparse.Namespace) -> tuple[Llama, dict[str, list[Window]]]:
+    """The network and the windows; texts are read first, as a wrong file is quickly said."""
+    file = open_model_file()
+    groups = read_groups(load_tokenizer(file), options)
+    return load_model(file, options.window), groups
+
+
 def read_groups(tokenizer: Tokenizer, options: argparse.Namespace) -> dict[str, list[Window]]:
     """The windows of the reference passage, of each language and of each `--text`, by name."""
     texts = {REFERENCE_NAME: [REFERENCE], **{name: read_passages(path) for name, path in PASSAGES.items()}}
@@ -250,12 +258,10 @@ def main(arguments: list[str] | None = None) -> int:
     print("Loading SmolLM2-135M-Instruct ...", flush=True)
     start = time.perf_counter()
     try:
-        file = open_model_file()
-        groups = read_groups(load_tokenizer(file), options)
+        network, groups = load(options)
     except (ModuleNotFoundError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    network = load_model(file, options.window)
     loading = time.perf_counter() - start
     print(
         f"Loaded in {loading:.1f} s. The first batch takes longer in graph mode: it compiles the network.", flush=True

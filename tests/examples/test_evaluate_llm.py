@@ -298,16 +298,20 @@ def test_rows_of_the_table_equal_float64_formulas_and_merge_exactly(mode):
 # The trained model.
 
 
+@pytest.fixture(scope="module")
+def model_file():
+    return smollm2.open_model_file()
+
+
 @needs_weights
-def test_trained_weights_equal_the_float64_reference_and_know_the_capital_of_france(pynative):
+def test_trained_weights_equal_the_float64_reference_and_know_the_capital_of_france(model_file, pynative):
     from gguf import dequantize
 
-    file = smollm2.open_model_file()
-    tokenizer = smollm2.load_tokenizer(file)
+    tokenizer = smollm2.load_tokenizer(model_file)
     ids = tokenizer.encode("The capital of France is").ids
-    logits = smollm2.load_model(file, 8)(Tensor([ids], ms.int32)).asnumpy()[0]
-    weights = {tensor.name: dequantize(tensor.data, tensor.tensor_type) for tensor in file.tensors}
-    expected = reference_logits(weights, smollm2.read_config(file), ids)
+    logits = smollm2.load_model(model_file, 8)(Tensor([ids], ms.int32)).asnumpy()[0]
+    weights = {tensor.name: dequantize(tensor.data, tensor.tensor_type) for tensor in model_file.tensors}
+    expected = reference_logits(weights, smollm2.read_config(model_file), ids)
     np.testing.assert_allclose(logits, expected, atol=1e-3)
     # A forward pass of the same weights in another program (float64 NumPy) had 17.37 for " Paris" at the top.
     assert tokenizer.decode([int(logits[-1].argmax())]) == " Paris"
@@ -315,8 +319,8 @@ def test_trained_weights_equal_the_float64_reference_and_know_the_capital_of_fra
 
 
 @needs_weights
-def test_the_trained_tokenizer_spells_the_passages_byte_by_byte():
-    tokenizer = smollm2.load_tokenizer(smollm2.open_model_file())
+def test_the_trained_tokenizer_spells_the_passages_byte_by_byte(model_file):
+    tokenizer = smollm2.load_tokenizer(model_file)
     for path in evaluate_llm.PASSAGES.values():
         for passage in read_passages(path):
             ids, n_bytes = encode(tokenizer, passage, path.name)
