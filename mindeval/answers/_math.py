@@ -99,7 +99,7 @@ def _tidy(text: str) -> str:
     found = boxes(text)
     text = found[-1][2] if found else text
     text = fold(text).replace("\u2212", "-").strip()
-    text = re.sub(r"\\(?:left|right|big|Big|displaystyle|,|!|;|:|\s)|\$|\\[()\[\]]", lambda m: " " if m.group() in (r"\;", r"\:", r"\ ") else "", text)
+    text = re.sub(r"\\(?:left|right|big|Big|displaystyle|,|!|;|:|\s)|\\?\$|\\[()\[\]]", lambda m: " " if m.group() in (r"\;", r"\:", r"\ ") else "", text)
     text = re.sub(r"\\text\{\s*(or|and)\s*\}", r" \1 ", text)
     text = unwrap_fonts(_UNITS.sub("", text)).replace(r"\dfrac", r"\frac").replace(r"\tfrac", r"\frac")
     text = re.sub(r"\{,\}", ",", text)

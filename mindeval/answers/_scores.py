@@ -71,9 +71,16 @@ def candidate_log_probs(
 
 def _columns(logits: Any, ids: Sequence[int]) -> np.ndarray:
     if isinstance(logits, ms.Tensor):
-        picked = ms.ops.gather(logits, ms.Tensor(list(ids), ms.int32), 1)
-        return inputs.to_numpy(picked, "logits").astype(np.float64)
+        return inputs.to_numpy(_taken(logits, list(ids), 1), "logits").astype(np.float64)
     return np.asarray(logits[:, list(ids)], np.float64)
+
+
+def _taken(tensor: ms.Tensor, places: Sequence[int], axis: int) -> ms.Tensor:
+    """Rows or columns of a Tensor. The CPU has no Gather for bfloat16, but slices."""
+    if tensor.dtype != ms.bfloat16:
+        return ms.ops.gather(tensor, ms.Tensor(places, ms.int32), axis)
+    pieces = [tensor[place : place + 1] if axis == 0 else tensor[:, place : place + 1] for place in places]
+    return ms.ops.cat(pieces, axis)
 
 
 def at_positions(logits: Any, positions: Any) -> Any:
@@ -91,7 +98,7 @@ def at_positions(logits: Any, positions: Any) -> Any:
         raise ValueError(f"positions must be {batch} places in [0, {length}), but got {places.tolist()}")
     flat = np.arange(batch) * length + places % length
     if isinstance(logits, ms.Tensor):
-        return ms.ops.gather(logits.reshape(batch * length, width), ms.Tensor(flat, ms.int32), 0)
+        return _taken(logits.reshape(batch * length, width), flat.tolist(), 0)
     return logits.reshape(batch * length, width)[flat]
 
 

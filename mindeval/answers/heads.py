@@ -30,8 +30,11 @@ class CandidateHead(nn.Cell):
     def __init__(self, ids: Sequence[int]) -> None:
         super().__init__()
         self.ids = ms.Tensor([int(token) for token in ids], ms.int32)
+        self.cast_first = ms.get_context("device_target") == "CPU"  # which has no Gather for bfloat16
 
     def construct(self, logits: ms.Tensor, positions: ms.Tensor | None = None) -> ms.Tensor:
+        if self.cast_first:
+            logits = logits.astype(ms.float32)
         if positions is not None:
             batch, length, width = logits.shape
             rows = ops.arange(0, batch) * length + positions.astype(ms.int64)

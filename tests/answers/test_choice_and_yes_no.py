@@ -77,8 +77,12 @@ def test_positions_pick_the_last_token_of_each_prompt(batch):
     whole = YesNoAccuracy(IDS)(logits, gold)
     assert YesNoAccuracy(IDS)(padded, gold, None, positions) == whole
     assert YesNoAccuracy(IDS)(ms.Tensor(padded), gold, None, ms.Tensor(positions)).parts == whole.parts
+    half = ms.Tensor(padded).astype(ms.bfloat16)
+    rounded = half.astype(ms.float32).asnumpy()[np.arange(40), positions]
+    assert YesNoAccuracy(IDS)(half, gold, None, positions) == YesNoAccuracy(IDS)(rounded, gold)
     head = CandidateHead([3, 5, 1, 7])(ms.Tensor(padded), ms.Tensor(positions))
     assert YesNoAccuracy(IDS, inputs="log_probs")(head, gold) == whole
+    assert CandidateHead([3])(half, ms.Tensor(positions)).dtype == ms.float32
 
 
 def sharded_nll(logits, labels):
