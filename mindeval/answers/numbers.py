@@ -248,6 +248,8 @@ def _of_part(
     chosen = numbers[0] if prefer == "first" else numbers[-1]
     if _unclear(text, chosen):
         return Extraction(None, "unclear number", ambiguous=True)
+    if prefer == "statement" and (_unevaluated(text, chosen) or _cut_off(text, chosen)):
+        return Extraction(None, "cut off", ambiguous=True)
     return _answer(chosen, "first number" if prefer == "first" else "last number", percent)
 
 
@@ -322,6 +324,28 @@ def _unclear(text: str, number: Number) -> bool:
             and re.match(r"\d{3}(?!\d)", text[number.start :]) is not None
         )
     )
+
+
+_MAX_DIGITS = 40  # more are a model that repeats itself
+_UNFINISHED = re.compile(
+    r"(?:[-+*/×÷=<,(:]|(?<!\w)(?:an?|the|of|for|from|to|and|or|both|is|are|in|on|by|with|at|that|so|then|we|as|per|if|when|each|her|his|its"
+    r"|their)|[的和与是为把在])\s*$",
+    re.IGNORECASE,
+)
+
+
+def _unevaluated(text: str, number: Number) -> bool:
+    """The number is an operand: "7 - 2", "(8 + 6)"."""
+    before = text[max(0, number.start - 40) : number.start].rstrip("$£€¥ ")
+    return re.search(r"[\d)%\]}]\s*(?:[-+*/×÷^]|\\times|\\cdot|\\div)$", before) is not None
+
+
+def _cut_off(text: str, number: Number) -> bool:
+    """The text breaks off after the number: within brackets, at an operator or a function word, or among digits."""
+    line = text.rstrip().rsplit("\n", 1)[-1]
+    open_bracket = line.count("(") > line.count(")") or line.count("<<") > line.count(">>")
+    digits = sum(char.isdigit() for char in text[number.start : number.end])
+    return open_bracket or digits > _MAX_DIGITS or _UNFINISHED.search(text[-40:]) is not None
 
 
 def _answer(number: Number, rule: str, percent: str) -> Extraction:
