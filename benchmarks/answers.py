@@ -90,7 +90,9 @@ def report_extraction(gsm8k: list[dict], bbh: list[dict]) -> None:
         ("numbers (BBH)", [row["prediction"] for row in bbh if row["task"] in numeric], extract_number, said_number),
         ("numbers (GSM8K)", solutions, extract_number, said_line),
     ]
-    print(f"\n{'':16} {'texts':>6} {'say one':>8} {'extracted':>10} {'precision':>10} {'coverage':>9} {'of all':>7} {'texts/s':>8}")
+    heads = ("texts", "say one", "extracted", "precision", "coverage", "of all", "texts/s")
+    widths = (6, 8, 10, 10, 9, 7, 8)
+    print("\n" + " ".join([" " * 16, *(head.rjust(width) for head, width in zip(heads, widths))]))
     for name, texts, extract, said in sets:
         start = time.perf_counter()
         found = [extract(text) for text in texts]

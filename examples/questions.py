@@ -139,7 +139,10 @@ def score_options(network: nn.Cell, encode: Encoder, questions: list[dict], batc
         texts = np.array([[[len(text), len(text.encode())] for text in row["options"]] for row in filled])
         table = np.concatenate([given, texts, alone[..., :1]], axis=2)  # sum, tokens, characters, bytes, prior
         metric.update(
-            table, [row["answer"] for row in filled], np.arange(per_batch) < len(part), [row["subject"] for row in filled]
+            table,
+            [row["answer"] for row in filled],
+            np.arange(per_batch) < len(part),
+            [row["subject"] for row in filled],
         )
     metric.eval()
     return metric.result()

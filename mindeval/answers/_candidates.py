@@ -35,9 +35,9 @@ def encoder(tokenizer: Any) -> Callable[[str], list[int]]:
     if not callable(encode):
         raise TypeError(f"tokenizer must have an encode() method or be a function, but got {type(tokenizer).__name__}")
     try:
-        known = inspect.signature(encode).parameters
+        known = set(inspect.signature(encode).parameters)
     except (TypeError, ValueError):  # a compiled function without a signature
-        known = {}
+        known = set()
     switches = {name: False for name in ("add_special_tokens", "bos", "eos", "add_bos", "add_eos") if name in known}
 
     def ids(text: str) -> list[int]:
@@ -83,7 +83,8 @@ def build(
             left_out[form] = "the tokenizer merges it with the end of the context"
             if variants == "exact" or (context[-1:].isspace() and not form[:1].isspace()):
                 raise ValueError(
-                    f"the ids of the context {context!r} must stay as they are when {form!r} follows, but the tokenizer "
+                    f"the ids of the context {context!r} must stay as they are when {form!r} follows, but the "
+                    f"tokenizer "
                     "merges them: end the context before the white space, and begin the form with it"
                 )
     return _unique(found), left_out
@@ -123,19 +124,25 @@ def check(candidates: Sequence[Candidate], labels: Sequence[str], single: bool) 
         for length in range(1, len(c.ids) + 1):
             other = by_ids.get(c.ids[:length])
             if other is not None and other != c.label:
-                raise ValueError(f"classes {other!r} and {c.label!r} must differ, but both have the ids {list(c.ids[:length])}")
+                raise ValueError(
+                    f"classes {other!r} and {c.label!r} must differ, but both have the ids {list(c.ids[:length])}"
+                )
         by_ids[c.ids] = c.label
     for c in kept:
         for length in range(1, len(c.ids)):
             if by_ids.get(c.ids[:length], c.label) != c.label:
-                raise ValueError(f"classes must differ, but {by_ids[c.ids[:length]]!r} begins {c.text!r} of {c.label!r}")
+                raise ValueError(
+                    f"classes must differ, but {by_ids[c.ids[:length]]!r} begins {c.text!r} of {c.label!r}"
+                )
     beginnings = {c.ids for c in kept}  # P("No") holds P("No way") already
     return [c for c in kept if not any(c.ids[:length] in beginnings for length in range(1, len(c.ids)))]
 
 
 def _forms(forms: Sequence[str], variants: str, cases: bool) -> list[str]:
     if isinstance(forms, str):
-        raise TypeError(f"the forms of a class must be a sequence of str, such as ({forms!r},), but got the str {forms!r}")
+        raise TypeError(
+            f"the forms of a class must be a sequence of str, such as ({forms!r},), but got the str {forms!r}"
+        )
     if variants == "exact":
         return list(dict.fromkeys(forms))
     written = []

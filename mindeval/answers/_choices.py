@@ -13,19 +13,25 @@ from mindeval.answers._text import BOX_MARK, fold, plain, segments, split_reason
 _OPEN = r"[(\[{<\"'“「『【《]"
 _CLOSE = r"[)\]}>\"'”」』】》]"
 _SEPARATOR = re.compile(
-    r"[ \t]*(?:,|、|/|&|\+|;|(?<!\w)(?:and|or|nor|as well as)(?!\w)|以及|或者|及|和|与|或|跟)[ \t]*(?:(?:and|or)(?!\w)|和|与)?[ \t]*|[ \t]+",
+    r"[ \t]*(?:,|、|/|&|\+|;|(?<!\w)(?:and|or|nor|as well as)(?!\w)|以及|或者|及|和|与|或|跟)"
+    r"[ \t]*(?:(?:and|or)(?!\w)|和|与)?[ \t]*|[ \t]+",
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?:(?:option|choice|letter|answer)s?(?!\w)|选项|选|第)?[ \t]*", re.IGNORECASE)
-_VERB_AFTER = r"(?:is|are|was|were|and|or|nor|but|because|since|as|for|not|which|with|would|must|should|seems?|due|then|over|rather|instead|here|now|unless|if|while|after|when|means|correctly|correct|right)"
+_VERB_AFTER = (
+    r"(?:is|are|was|were|and|or|nor|but|because|since|as|for|not|which|with|would|must|should|seems?|due|then|over"
+    r"|rather|instead|here|now|unless|if|while|after|when|means|correctly|correct|right)"
+)
 # "A dog", "I think": an article and a pronoun, not options.
 _AFTER_ARTICLE = re.compile(rf"[ \t]+(?!{_VERB_AFTER}(?!\w))(?:[a-z]|[A-Z]\w+[ \t]+\w)")
 _AFTER_PRONOUN = re.compile(rf"[ \t]+(?!{_VERB_AFTER}(?!\w))\w|'")
 _DENIED_AFTER = re.compile(
     r"[ \t]*(?:项|选项)?(?:的?(?:说法|表述|叙述|描述|观点))?[ \t]*(?:"
-    r"(?:(?:,[ \t]*)?which[ \t]+)?(?:is|are|was|were|seems?|looks?|being|must be|can be|should be|would be|has to be)[ \t]+"
+    r"(?:(?:,[ \t]*)?which[ \t]+)?(?:is|are|was|were|seems?|looks?|being|must be|can be|should be|would be"
+    r"|has to be)[ \t]+"
     r"(?:(?:clearly|obviously|also|therefore|thus|definitely|simply|just|all|both)[ \t]+)*"
-    r"(?:(?:an?|the)[ \t]+)?(?:wrong|incorrect|false|invalid|untrue|impossible|irrelevant|out(?!\w)|ruled out|eliminated|excluded|distractors?|inaccurate|not"
+    r"(?:(?:an?|the)[ \t]+)?(?:wrong|incorrect|false|invalid|untrue|impossible|irrelevant|out(?!\w)|ruled out"
+    r"|eliminated|excluded|distractors?|inaccurate|not"
     r"(?!\w)(?![ \t]+only))"
     r"|(?:is|are|was|were|can|could|would|should)(?:n't|[ \t]+not)[ \t]+(?:be[ \t]+)?(?:the[ \t]+|an?[ \t]+)?"
     r"(?:right|correct|answers?|true|valid|it(?!\w)|possible|best|options?|choices?|supported|suitable|appropriate)"
@@ -37,17 +43,19 @@ _DENIED_AFTER = re.compile(
 _AFFIRMED_AFTER = re.compile(
     r"[ \t]*(?:项|选项)?(?:的?(?:说法|表述|叙述|描述|观点))?[ \t]*(?:"
     r"(?:is|are|was|were|must be|should be|has to be|seems|looks|would be)[ \t]+"
-    r"(?:(?:clearly|obviously|therefore|thus|definitely|indeed|also|probably|most likely|likely|the|most|only|then|my|a|an|all|both)[ \t]+)*"
+    r"(?:(?:clearly|obviously|therefore|thus|definitely|indeed|also|probably|most likely|likely|the|most|only"
+    r"|then|my|a|an|all|both)[ \t]+)*"
     r"(?:correct|right(?!\w)|true|best|answers?|accurate|suitable|appropriate|valid|final|one(?!\w))"
     r"|(?:是|为|才|都|均|也|完全|显然|最|的|就|则|就是)*(?:正确|对的|对(?=[,。;!\s]|$)|符合题意|符合|成立|最佳|最合适|恰当|答案|无误)|才是|当选"
     r")",
     re.IGNORECASE,
 )
 _UNASSERTED = re.compile(
-    r"(?<!\w)(?:if|whether|suppose|assume|assuming|unless|wrong|incorrect|false|worst)(?!\w)|如果|假如|假设|若|是否|错误|不正确",
+    r"(?<!\w)(?:if|whether|suppose|assume|assuming|unless|wrong|incorrect|false|worst)(?!\w)"
+    r"|如果|假如|假设|若|是否|错误|不正确",
     re.IGNORECASE,
 )
-# "A: wrong", "B. 正确": a verdict in a list of options, taken as one only where the list is longer than True/False options.
+# "A: wrong", "B. 正确": a verdict in a list of options, if the list is longer than options that say True and False.
 _VERDICT = re.compile(
     r"[ \t]*[:.)、\-–—][ \t]*(?:(错误|不正确|错|incorrect|wrong)|(?:正确|对|correct))(?=\W|$)", re.IGNORECASE
 )
@@ -69,6 +77,12 @@ class _Statement:
     rule: str
 
 
+def _after(pattern: re.Pattern, text: str, position: int) -> int:
+    """Where a match at ``position`` ends; ``position`` where there is none."""
+    match = pattern.match(text, position)
+    return match.end() if match else position
+
+
 class _Reader:
     """Reads option labels, or the options' texts, at a position of a folded text."""
 
@@ -77,9 +91,8 @@ class _Reader:
         self.labels = {label.upper(): label for label in labels}
         both = "".join(sorted({re.escape(form) for label in labels for form in (label.upper(), label.lower())}))
         self.item = re.compile(rf"({_OPEN}*)[ \t]*([{both}])(?![A-Za-z0-9_]|'[a-zA-Z]|-[a-zA-Z])(?:[ \t]*({_CLOSE}+))?")
-        self.run = re.compile(
-            rf"({_OPEN}*)[ \t]*([{''.join(re.escape(label.upper()) for label in labels)}]{{2,}})(?![A-Za-z0-9_'])({_CLOSE}*)"
-        )
+        upper = "".join(re.escape(label.upper()) for label in labels)
+        self.run = re.compile(rf"({_OPEN}*)[ \t]*([{upper}]{{2,}})(?![A-Za-z0-9_'])({_CLOSE}*)")
         forms = sorted((re.escape(text) for text in self.by_text if text), key=len, reverse=True)
         self.text = (
             re.compile(rf"{_OPEN}*(?<![A-Za-z0-9_])({'|'.join(forms)})(?![A-Za-z0-9_])", re.IGNORECASE)
@@ -166,7 +179,7 @@ def _cued_statements(text: str, reader: _Reader, language: str | None) -> list[_
         if text[cue.start : position].rstrip()[-1:] in (":", "=", "是", "为", BOX_MARK) or text[
             cue.start : position
         ].lower().endswith("is"):
-            position = _GAP_AFTER_COLON.match(text, position).end()
+            position = _after(_GAP_AFTER_COLON, text, position)
         else:
             position += len(text[position:]) - len(text[position:].lstrip(" \t"))
         if text[cue.start : cue.start + 1] == BOX_MARK:
@@ -255,7 +268,9 @@ def _decide(text: str, statements: list[_Statement], multiple: bool, weakest: in
 
 def _listing(text: str, reader: _Reader) -> str:
     """The text without lines that repeat the question's options ("A. one", "B. two", ...)."""
-    lines, kept, block = text.split("\n"), [], []
+    lines = text.split("\n")
+    kept: list[str] = []
+    block: list[str] = []
     expected = list(reader.labels)
 
     def flush() -> None:

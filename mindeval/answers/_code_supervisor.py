@@ -33,8 +33,8 @@ def main() -> None:
     isolation = unshare(libc) if libc and config["namespaces"] else []
     if libc:
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    signal.signal(signal.SIGTERM, lambda *_: (end_children(), os._exit(1)))
-    if "processes" not in isolation:
+    signal.signal(signal.SIGTERM, stopped)
+    if libc is None or "processes" not in isolation:
         watch(config, program, libc, isolation)
         return
     init = os.fork()
@@ -44,6 +44,11 @@ def main() -> None:
         watch(config, program, libc, isolation)
         os._exit(0)
     os.waitpid(init, 0)
+
+
+def stopped(*_: object) -> None:
+    end_children()
+    os._exit(1)
 
 
 def unshare(libc: ctypes.CDLL) -> list[str]:

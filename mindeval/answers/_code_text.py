@@ -43,8 +43,10 @@ def extract_code(text: str, *, entry_point: str | None = None, completion: bool 
         return Extraction(None, rule)
     code, found = _fenced(visible.replace("\u00a0", " ").replace("\r\n", "\n"), entry_point, completion)
     if completion:
-        defined = entry_point is not None and _defines(code, entry_point)
-        code = _definition(code, entry_point) if defined else _body(_aligned(code))
+        if entry_point is not None and _defines(code, entry_point):
+            code = _definition(code, entry_point)
+        else:
+            code = _body(_aligned(code))
     elif entry_point is not None:
         code = _definition(code, entry_point)
     if not code.strip():
@@ -112,8 +114,8 @@ def _parses(code: str) -> bool:
     return True
 
 
-def _defines(code: str, entry_point: str | None) -> bool:
-    return re.search(rf"^(?:async )?def {re.escape(str(entry_point))}\b", code, re.MULTILINE) is not None
+def _defines(code: str, entry_point: str) -> bool:
+    return re.search(rf"^(?:async )?def {re.escape(entry_point)}\b", code, re.MULTILINE) is not None
 
 
 def _body(code: str) -> str:

@@ -10,7 +10,8 @@ from mindeval.answers._statements import CORRECTION, answer_cues, is_asked
 from mindeval.answers._text import BOX_MARK, boxes, fold, plain, segments, split_reasoning
 
 _STATEMENT = re.compile(
-    r"(?:(?:final|correct)\s+)?answers?(?:\s+to\s+[^.:\n]{1,60}?)?\s*(?:is|are|:)\s*:?(?:\s*therefore)?|(?:最终|正确)?答案\s*(?:应该)?\s*(?:是|为|[::：])\s*[::：]?",
+    r"(?:(?:final|correct)\s+)?answers?(?:\s+to\s+[^.:\n]{1,60}?)?\s*(?:is|are|:)\s*:?(?:\s*therefore)?|(?:最终"
+    r"|正确)?答案\s*(?:应该)?\s*(?:是|为|[::：])\s*[::：]?",
     re.IGNORECASE,
 )
 

@@ -12,11 +12,14 @@ _MAX_LENGTH = 300
 _MAX_BITS = 20_000  # of a power of numbers: a bound on the work that a generated text can ask for
 _FUNCTIONS = ("sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "exp", "arcsin", "arccos", "arctan", "sqrt", "abs")
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d+)?|\.\d+)|(?P<command>\\[A-Za-z]+)|(?P<word>" + "|".join(_FUNCTIONS) + r"|pi|infty|inf(?:inity)?|oo)(?![a-z])"
+    r"\s*(?:(?P<number>\d+(?:\.\d+)?|\.\d+)|(?P<command>\\[A-Za-z]+)|(?P<word>"
+    + "|".join(_FUNCTIONS)
+    + r"|pi|infty|inf(?:inity)?|oo)(?![a-z])"
     r"|(?P<letter>[A-Za-z])|(?P<sign>\*\*|[-+*/^(){}\[\]|,=!_]))"
 )
 _UNITS = re.compile(
-    r"(?<=[\d})])\s*(?:\\(?:text|mathrm)\{[^{}]*\}|(?:degrees?|units?|cm|mm|km|kg|dollars?|cents?|meters?|inches|feet|hours?|minutes?|seconds?"
+    r"(?<=[\d})])\s*(?:\\(?:text|mathrm)\{[^{}]*\}|(?:degrees?|units?|cm|mm|km|kg|dollars?|cents?|meters?|inches"
+    r"|feet|hours?|minutes?|seconds?"
     r"|square|cubic)\b.*$|\^?\\circ|°|\\?%)"
 )
 
@@ -69,7 +72,9 @@ def equal(one: Any, other: Any) -> bool:
         single, several = (other, one) if isinstance(one, tuple) else (one, other)
         return several[0] == "set" and len(several) == 2 and equal(single, several[1])
     if not isinstance(one, tuple):
-        return isinstance(one, str) == isinstance(other, str) and (one == other if isinstance(one, str) else _zero(one - other))
+        return isinstance(one, str) == isinstance(other, str) and (
+            one == other if isinstance(one, str) else _zero(one - other)
+        )
     if one[0] != other[0] or len(one) != len(other):
         return False
     if one[0] in ("set", "union"):
@@ -99,7 +104,11 @@ def _tidy(text: str) -> str:
     found = boxes(text)
     text = found[-1][2] if found else text
     text = fold(text).replace("\u2212", "-").strip()
-    text = re.sub(r"\\(?:left|right|big|Big|displaystyle|,|!|;|:|\s)|\\?\$|\\[()\[\]]", lambda m: " " if m.group() in (r"\;", r"\:", r"\ ") else "", text)
+    text = re.sub(
+        r"\\(?:left|right|big|Big|displaystyle|,|!|;|:|\s)|\\?\$|\\[()\[\]]",
+        lambda m: " " if m.group() in (r"\;", r"\:", r"\ ") else "",
+        text,
+    )
     text = re.sub(r"\\text\{\s*(or|and)\s*\}", r" \1 ", text)
     text = unwrap_fonts(_UNITS.sub("", text)).replace(r"\dfrac", r"\frac").replace(r"\tfrac", r"\frac")
     text = re.sub(r"\{,\}", ",", text)
@@ -196,8 +205,11 @@ class _Parser:
         kind, token = self.tokens[self.place]
         if kind == "number":
             return self.tokens[self.place - 1][0] != "number"  # "1 2" is not a product
-        return kind in ("letter", "word") or token in ("(", "{", "|") and token != "|" or (
-            kind == "command" and token not in (r"\cdot", r"\times", r"\div")
+        return (
+            kind in ("letter", "word")
+            or token in ("(", "{", "|")
+            and token != "|"
+            or (kind == "command" and token not in (r"\cdot", r"\times", r"\div"))
         )
 
     def quotient(self, top: Any, bottom: Any) -> Any:
@@ -232,7 +244,12 @@ class _Parser:
             self.expect("}")
             return value
         kind, token = self.tokens[self.place] if self.place < len(self.tokens) else ("", "")
-        if kind == "number" and len(token) > 1 and token.isdigit() and self.tokens[self.place - 1][1] in (r"\frac", r"\sqrt"):
+        if (
+            kind == "number"
+            and len(token) > 1
+            and token.isdigit()
+            and self.tokens[self.place - 1][1] in (r"\frac", r"\sqrt")
+        ):
             self.tokens[self.place] = (kind, token[1:])
             return self.sp.Integer(int(token[0]))
         return self.atom()
@@ -270,7 +287,18 @@ class _Parser:
             return getattr(self.sp, function)(self.power())
         if kind == "letter":
             return self.sp.E if token == "e" else self.sp.I if token == "i" else self.sp.Symbol(token)
-        if kind == "command" and name in ("alpha", "beta", "gamma", "theta", "lambda", "mu", "phi", "omega", "sigma", "rho"):
+        if kind == "command" and name in (
+            "alpha",
+            "beta",
+            "gamma",
+            "theta",
+            "lambda",
+            "mu",
+            "phi",
+            "omega",
+            "sigma",
+            "rho",
+        ):
             return self.sp.Symbol(name)
         raise Unreadable(f"cannot read {token!r}")
 

@@ -46,7 +46,9 @@ def option_statistics(
         table[:, 0] = values
         if texts is not None:
             if len(texts[row]) != len(values):
-                raise ValueError(f"question {row} must have one text per option, but got {len(texts[row])} for {len(values)}")
+                raise ValueError(
+                    f"question {row} must have one text per option, but got {len(texts[row])} for {len(values)}"
+                )
             table[:, 2] = [len(text) for text in texts[row]]
             table[:, 3] = [len(text.encode("utf-8")) for text in texts[row]]
         for column, given in ((1, tokens), (4, prior), (5, full), (6, full_tokens)):
@@ -67,7 +69,8 @@ def option_tables(predictions: Any) -> list[np.ndarray]:
         row = np.asarray(row, np.float64)
         if row.ndim not in (1, 2) or (row.ndim == 2 and not 1 <= row.shape[1] <= len(COLUMNS)) or row.size == 0:
             raise ValueError(
-                f"predictions must have shape [B, C] (log-likelihoods) or [B, C, K] (the first K of {list(COLUMNS)}), "
+                f"predictions must have shape [B, C] (log-likelihoods) or [B, C, K] (the first K of "
+                f"{list(COLUMNS)}), "
                 f"but row {number} has shape {list(row.shape)}"
             )
         row = row.reshape(len(row), -1)
@@ -126,7 +129,9 @@ def gold_sets(labels: Any, rows: int, choices: Sequence[str], counts: Sequence[i
             indices |= _letters(item, positions) if isinstance(item, str) else {int(item)}
         limit = len(choices) if counts is None else counts[row]
         if not indices or min(indices) < 0 or max(indices) >= limit:
-            raise ValueError(f"labels must name options 0 to {limit - 1} (or {list(choices)[:limit]}), but got {label!r}")
+            raise ValueError(
+                f"labels must name options 0 to {limit - 1} (or {list(choices)[:limit]}), but got {label!r}"
+            )
         found.append(frozenset(indices))
     return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
 
 
 @dataclass(frozen=True)
@@ -16,6 +15,6 @@ class Extraction:
         ambiguous: True when the text supports several answers, so that none is returned.
     """
 
-    answer: Optional[str]
+    answer: str | None
     rule: str
     ambiguous: bool = False

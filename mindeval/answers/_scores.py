@@ -50,12 +50,13 @@ def candidate_log_probs(
     """
     rows = int(logits.shape[0])
     if nll is not None:
-        columns = [nll(logits, np.full(rows, token, np.int64)) for token in ids]
-        return -np.stack([np.asarray(getattr(column, "nll", column), np.float64) for column in columns], axis=1)
+        given = [nll(logits, np.full(rows, token, np.int64)) for token in ids]
+        return -np.stack([np.asarray(getattr(column, "nll", column), np.float64) for column in given], axis=1)
     width = int(logits.shape[1]) if vocab_size is None else vocab_size
     if max(ids) >= width:
         raise ValueError(
-            f"candidate ids must lie in the logits' vocabulary of {width}, but got id {max(ids)}: logits narrower than "
+            f"candidate ids must lie in the logits' vocabulary of {width}, but got id {max(ids)}: logits "
+            f"narrower than "
             "the vocabulary are a slice of it"
         )
     columns = _columns(logits, ids)
@@ -107,7 +108,8 @@ def summed_log_probs(values: Any, count: int, kind: str) -> np.ndarray:
     array = inputs.to_numpy(values, kind).astype(np.float64)
     if array.ndim not in (2, 3) or array.shape[1] != count:
         raise ValueError(
-            f"{kind} must have shape [B, {count}] or [B, {count}, T], one column per candidate, but got {list(array.shape)}"
+            f"{kind} must have shape [B, {count}] or [B, {count}, T], one column per candidate, but got "
+            f"{list(array.shape)}"
         )
     if np.isnan(array).any():
         raise ValueError(f"{kind} must not be NaN")
@@ -118,7 +120,8 @@ def summed_log_probs(values: Any, count: int, kind: str) -> np.ndarray:
         array = total
     array = -array if kind == "nll" else array
     if (array > 1e-3).any():
-        raise ValueError(f"{kind} must be {'>= 0' if kind == 'nll' else '<= 0'}, but got {-array.max() if kind == 'nll' else array.max()}")
+        worst, bound = (-array.max(), ">= 0") if kind == "nll" else (array.max(), "<= 0")
+        raise ValueError(f"{kind} must be {bound}, but got {worst}")
     return np.minimum(array, 0.0)
 
 

@@ -21,13 +21,15 @@ _NOUN_EN = (
     r"|correct(?=\s*:)"
     r")(?![\w])(?:\s*\((?:s|final|letter)\))?"
     # "the answer to this question is", "the best option among these would be"
-    r"(?:\s+(?:to|for|of|in|from|among|here|out of|that)\b[^.!?:;\n]{0,80}?(?=\s*(?::|\b(?:is|are|would|should|must)\b)))?"
+    r"(?:\s+(?:to|for|of|in|from|among|here|out of|that)\b[^.!?:;\n]{0,80}?(?=\s*(?::|\b(?:is|are|would|should"
+    r"|must)\b)))?"
 )
 _NOUN_OTHER = (
     r"(?<!\w)(?:antwort|lösung|réponse|respuesta|resposta|risposta|antwoord|odpowiedź|ответ|정답|답|答え|正解)(?!\w{3})"
 )
 _NOUN_ZH = (
-    r"(?:答案|(?<!\w)result(?=\s*(?:is|:|=))|正确选项|正解|正确的?(?:说法|表述|叙述|描述|判断|选择|选项|一项|做法)|答(?=\s*[::])|回答(?=\s*[::是])|结果(?=\s*[::是为]))"
+    r"(?:答案|(?<!\w)result(?=\s*(?:is|:|=))|正确选项|正解|正确的?(?:说法|表述|叙述|描述|判断|选择|选项|一项|做法)|答(?=\s*[::])"
+    r"|回答(?=\s*[::是])|结果(?=\s*[::是为]))"
     r"|(?<![不错])正确的(?=\s*(?:是|有|为|[::]))|符合题意的(?=\s*(?:是|有|为|[::]))"
 )
 _VERB_EN = (
@@ -42,50 +44,63 @@ _NOUN_CUE = re.compile("|".join([BOX_MARK, r"####", _NOUN_EN, _NOUN_OTHER, _NOUN
 _ENGLISH_CUE = re.compile("|".join([BOX_MARK, r"####", _NOUN_EN, _NOUN_OTHER, _VERB_EN]), re.IGNORECASE)
 _CHINESE_CUE = re.compile("|".join([BOX_MARK, r"####", r"(?<!\w)answer(?!\w)", _NOUN_ZH, _VERB_ZH]), re.IGNORECASE)
 _DENYING_CUE = re.compile(
-    r"(?<!\w)(?:rul(?:e|es|ed|ing) out|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?|reject(?:s|ed|ing)?"
+    r"(?<!\w)(?:rul(?:e|es|ed|ing) out|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?"
+    r"|reject(?:s|ed|ing)?"
     r"|neither|not|never|except)(?!\w)|n't(?!\w)|(?:排除|去掉|删去|否定|不是|并非|而非)",
     re.IGNORECASE,
 )
 # "so B", "it's B", "→ B": weaker than naming the answer.
 _CONCLUDING_CUE = re.compile(
-    r"(?<!\w)(?:so|therefore|thus|hence|consequently|(?:it|that|this|which|he|she)(?:\s+(?:is|must be|has to be|should be|would be|was)|'s))"
+    r"(?<!\w)(?:so|therefore|thus|hence|consequently|(?:it|that|this|which|he|she)(?:\s+(?:is|must be|has to be"
+    r"|should be|would be|was)|'s))"
     r"(?=[\s,:(\[])|[⇒⟹→]|=>|∴|(?:所以|因此|因而|故|综上(?:所述)?|可知|即|就是|是)",
     re.IGNORECASE,
 )
 
 # What may stand between a cue and the answer.
 FILLER = re.compile(
-    r"\s*(?:[:=\-–—~→>\"'“”]|,(?=\s*(?:therefore|thus|then|hence|of course|is|in|as|i)(?!\w))|i\s+(?:think|believe|say)(?!\w)|"
-    r"(?:is|are|was|were|be|being|would|should|must|will|has|to|ist|lautet|est|es|é|è|are|seems?|appears?|of|with|as|like"
-    r"|therefore|thus|then|hence|so|clearly|obviously|definitely|probably|certainly|likely|most|simply|just|indeed|actually|really"
-    r"|indicated|given|represented|labell?ed|marked|denoted|found|shown|by|in|only|still|both|all|either|think|believe|that|it"
-    r"|the|my|final|correct|right|best|option|options|choice|choices|letter|letters|answer|answers|case|course|number|following|one|ones)(?!\w)|'s(?!\w)"
+    r"\s*(?:[:=\-–—~→>\"'“”]|,(?=\s*(?:therefore|thus|then|hence|of course|is|in|as|i)(?!\w))|i\s+(?:think"
+    r"|believe|say)(?!\w)|"
+    r"(?:is|are|was|were|be|being|would|should|must|will|has|to|ist|lautet|est|es|é|è|are|seems?|appears?|of"
+    r"|with|as|like"
+    r"|therefore|thus|then|hence|so|clearly|obviously|definitely|probably|certainly|likely|most|simply|just"
+    r"|indeed|actually|really"
+    r"|indicated|given|represented|labell?ed|marked|denoted|found|shown|by|in|only|still|both|all|either|think"
+    r"|believe|that|it"
+    r"|the|my|final|correct|right|best|option|options|choice|choices|letter|letters|answer|answers|case|course"
+    r"|number|following|one|ones)(?!\w)|'s(?!\w)"
     r"|(?:最终|正确|的|答案|应该|应当|应|该|显然|就|才|只能|只有|可以|是|为|即|选项|选择|选|项|有|包括|包含|如下|如下所示|一项|字母|个|了|我|认为|分别|第|以下|说法)"
     r")",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
-    r"\s*(?:(?:is|are|was|were|can|could|would|should|do|does|did|will)?(?:\s*not|n't)(?!\w)|cannot(?!\w)|never(?!\w)|neither(?!\w)"
+    r"\s*(?:(?:is|are|was|were|can|could|would|should|do|does|did|will)?(?:\s*not|n't)(?!\w)|cannot(?!\w)"
+    r"|never(?!\w)|neither(?!\w)"
     r"|不(?:应该|应当|应|该|会|能|可能|可以|可)?(?:是|为|选择|选)?|并?非|没有)",
     re.IGNORECASE,
 )
 _NEGATED_BEFORE = re.compile(
-    r"(?:(?<!\w)(?:not|never|cannot|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't|couldn't|isn't|instead of|rather than|without)\s+(?:\w+\s+)?"
-    r"|(?:not|n't)\s+(?:(?:necessarily|really)\s+)?(?:think|believe|agree|say|mean|imply|the case|true|sure|certain)\s+(?:that\s+)?(?:the\s+)?(?:correct\s+)?"
+    r"(?:(?<!\w)(?:not|never|cannot|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't|couldn't|isn't"
+    r"|instead of|rather than|without)\s+(?:\w+\s+)?"
+    r"|(?:not|n't)\s+(?:(?:necessarily|really)\s+)?(?:think|believe|agree|say|mean|imply|the case|true|sure"
+    r"|certain)\s+(?:that\s+)?(?:the\s+)?(?:correct\s+)?"
     r"|(?:不|别|勿|未|莫|没有?|不能|不可|不应|不应该|不该|不会|不宜|不可能)\s*)$",
     re.IGNORECASE,
 )
 _OTHER_POLARITY = re.compile(
-    r"(?:(?<!\w)(?:wrong|incorrect|false|bad|worst|no|least \w+|student's|original|previous|initial|first)\s+(?:\w+\s+)?"
+    r"(?:(?<!\w)(?:wrong|incorrect|false|bad|worst|no|least \w+|student's|original|previous|initial"
+    r"|first)\s+(?:\w+\s+)?"
     r"|(?:错误|不正确|不恰当|有误|干扰)的?\s*)$",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
-    r"(?<!\w)(?:if|whether|suppose|supposing|assume|assuming|unless|imagine|had|why|how)(?!\w)|如果|假如|假设|假使|倘若|若|要是|是否|是不是|为什么",
+    r"(?<!\w)(?:if|whether|suppose|supposing|assume|assuming|unless|imagine|had|why|how)(?!\w)|如果|假如|假设|假使|倘若|若"
+    r"|要是|是否|是不是|为什么",
     re.IGNORECASE,
 )
 _HEDGED = re.compile(
-    r"(?<!\w)(?:might|may|could|perhaps|maybe|possibly|tempt\w*|seem(?:s|ed)? to be|one could|some(?:one)? (?:would|might|may))(?!\w)"
+    r"(?<!\w)(?:might|may|could|perhaps|maybe|possibly|tempt\w*|seem(?:s|ed)? to be|one could"
+    r"|some(?:one)? (?:would|might|may))(?!\w)"
     r"|可能|也许|或许|大概",
     re.IGNORECASE,
 )
@@ -96,12 +111,15 @@ _FORMAT = re.compile(
 _CLAUSE_EDGE = re.compile(r"[,.!?;:。!?;:、\n]|(?<!\w)(?:but|so|then|therefore|hence|thus)(?!\w)|但|那么|所以|因此|则")
 _SENTENCE_END = re.compile(r"[.!?。\n;](?!\d)|$")
 CORRECTION = re.compile(
-    r"(?<!\w)(?:wait|hold on|scratch that|correction|on (?:second thought|reflection)|i (?:was|am) wrong|i made a (?:mistake|an error)"
-    r"|let me (?:re-?\s?(?:check|consider|think|do|examine|read|calculate))|actually)(?!\w)|等等|等一下|更正|我错了|重新(?:考虑|检查|思考|计算)|不对[,!。]",
+    r"(?<!\w)(?:wait|hold on|scratch that|correction|on (?:second thought|reflection)|i (?:was|am) wrong"
+    r"|i made a (?:mistake|an error)"
+    r"|let me (?:re-?\s?(?:check|consider|think|do|examine|read|calculate))|actually)(?!\w)|等等|等一下|更正|我错了"
+    r"|重新(?:考虑|检查|思考|计算)|不对[,!。]",
     re.IGNORECASE,
 )
 RETRACTION = re.compile(
-    r"(?:that|this|it|which|my answer)(?:'s| is| was) (?:not right|not correct|wrong|incorrect)|(?:这|那)?(?:是错|不对|错了|有误)",
+    r"(?:that|this|it|which|my answer)(?:'s| is| was) (?:not right|not correct|wrong|incorrect)|(?:这|那)?(?:是错|不对"
+    r"|错了|有误)",
     re.IGNORECASE,
 )
 

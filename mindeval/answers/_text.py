@@ -22,7 +22,8 @@ _OTHER_CHANNEL = re.compile(r"<\|channel\|>(?!final)\w+")
 
 # What a model writes when it goes on after its answer: control tokens, the next turn, the next few-shot question.
 _END_OF_TURN = re.compile(
-    r"<\|(?:im_end|im_start|endoftext|eot_id|end|return|end_of_text|user|assistant|EOT)\|>|</s>|<eos>|<end_of_turn>|<｜end▁of▁sentence｜>|\[INST\]"
+    r"<\|(?:im_end|im_start|endoftext|eot_id|end|return|end_of_text|user|assistant|EOT)\|>|</s>|<eos>"
+    r"|<end_of_turn>|<｜end▁of▁sentence｜>|\[INST\]"
 )
 _START_OF_TURN = re.compile(r"^\s*(?:<\|(?:im_start|assistant|start)\|>(?:\s*assistant\b)?\s*)+")
 _NEW_QUESTION = re.compile(
@@ -127,7 +128,8 @@ def fold(text: str) -> str:
 
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*")
 _LATEX_FONT = re.compile(
-    r"\\(?:text|textbf|textit|textrm|texttt|textsf|mathrm|mathbf|mathsf|mathit|mathbb|mbox|operatorname|bm|boldsymbol|bf|rm)"
+    r"\\(?:text|textbf|textit|textrm|texttt|textsf|mathrm|mathbf|mathsf|mathit|mathbb|mbox|operatorname|bm"
+    r"|boldsymbol|bf|rm)"
     r"\s*\{([^{}]*)\}"
 )
 

@@ -93,7 +93,9 @@ class AnswerAccuracy(Metric):
         name: str | None = None,
     ) -> None:
         if not callable(match) and match not in MATCHES:
-            raise ValueError(f"For 'AnswerAccuracy', match must be one of {list(MATCHES)} or a function, but got {match!r}")
+            raise ValueError(
+                f"For 'AnswerAccuracy', match must be one of {list(MATCHES)} or a function, but got {match!r}"
+            )
         if percent not in ("keep", "divide"):
             raise ValueError(f"For 'AnswerAccuracy', percent must be 'keep' or 'divide', but got {percent!r}")
         if absolute < 0 or relative < 0:

@@ -14,7 +14,7 @@ from mindeval.answers.extraction import extract_choice
 from mindeval.answers.heads import CandidateHead
 from mindeval.answers.yes_no import warn_of_tiny_mass
 from mindeval.metric import Metric
-from mindeval.state import Count, Counts, ExactSum, Grouped
+from mindeval.state import Count, Counts, ExactSum, Grouped, State
 
 MODES = ("letter", "loglikelihood", "text")
 _KINDS = len(_options.NORMALISATIONS)
@@ -135,7 +135,9 @@ class ChoiceAccuracy(Metric):
             if value not in known:
                 raise ValueError(f"For 'ChoiceAccuracy', {what} must be one of {list(known)}, but got {value!r}")
         if normalize != "sum" and mode != "loglikelihood":
-            raise ValueError(f"For 'ChoiceAccuracy', normalize={normalize!r} needs mode='loglikelihood', but got {mode!r}")
+            raise ValueError(
+                f"For 'ChoiceAccuracy', normalize={normalize!r} needs mode='loglikelihood', but got {mode!r}"
+            )
         if multiple and mode != "text":
             raise ValueError(f"For 'ChoiceAccuracy', multiple=True needs mode='text', but got mode={mode!r}")
         self.choices, self.mode, self.normalize = list(choices), mode, normalize
@@ -146,14 +148,16 @@ class ChoiceAccuracy(Metric):
             self.candidates = self._letters(tokenizer_or_ids, context, variants)
         self.grouped = groups is not None and groups is not False
         keys = None if groups is True else (["all"] if not self.grouped else list(groups))  # type: ignore[arg-type]
-        states = {"counts": Grouped(Counts((_WIDTH,)), keys)}
+        states: dict[str, State] = {"counts": Grouped(Counts((_WIDTH,)), keys)}
         if mode == "letter":
             states["mass"] = ExactSum()
         if mode == "text":
             states["invalid"] = Grouped(Count(), REASONS)
-        settings = {"mode": mode, "choices": "".join(self.choices)}
+        settings: dict[str, Any] = {"mode": mode, "choices": "".join(self.choices)}
         if mode == "letter":
-            shown = {c: "+".join("-".join(map(str, k.ids)) for k in self.candidates if k.label == c) for c in self.choices}
+            shown = {
+                c: "+".join("-".join(map(str, k.ids)) for k in self.candidates if k.label == c) for c in self.choices
+            }
             settings.update(ids=",".join(shown.values()), inputs=inputs)
         elif mode == "loglikelihood":
             settings.update(norm=normalize)

@@ -29,7 +29,7 @@ class RunResult:
     Attributes:
         passed: True only if the program ran to its end without an exception.
         status: ``"passed"``, ``"failed"`` (an exception), ``"exited early"`` (``exit(0)`` and its kind), ``"timeout"``,
-            ``"memory"``, ``"killed"`` (by a signal), ``"too much output"``, or ``"not run"`` (no process was to be had).
+            ``"memory"``, ``"killed"`` (by a signal), ``"too much output"``, or ``"not run"`` (no process to be had).
         detail: One line about it: the last line of the traceback, the signal, the limit.
         stdout, stderr: What it wrote, at most 1 MiB each.
         seconds: Wall time.
@@ -133,14 +133,14 @@ def _run(config: dict[str, Any]) -> RunResult:
     finally:
         _kill(process, mark)
         os.close(verdict_end)
-    return _result(*texts, why, time.monotonic() - start)
+    return _result(texts, why, time.monotonic() - start)
 
 
 def _collect(process: subprocess.Popen, verdict_end: int, deadline: float) -> tuple[list[bytes], str | None]:
     """([stdout, stderr, report], why it was stopped), reading until all is said, too much is said, or time is over."""
     assert process.stdout is not None and process.stderr is not None
     ends = [process.stdout.fileno(), process.stderr.fileno(), verdict_end]
-    texts = {end: b"" for end in ends}
+    texts = dict.fromkeys(ends, b"")
     with selectors.DefaultSelector() as selector:
         for end in ends:
             selector.register(end, selectors.EVENT_READ)
@@ -195,11 +195,11 @@ def _environment(pid: int) -> bytes:
         return b""
 
 
-def _result(stdout: bytes, stderr: bytes, report: bytes, why: str | None, seconds: float) -> RunResult:
-    written, errors = (text.decode("utf-8", "replace") for text in (stdout, stderr))
+def _result(texts: list[bytes], why: str | None, seconds: float) -> RunResult:
+    written, errors, report = (text.decode("utf-8", "replace") for text in texts)
     isolation: tuple[str, ...] = ()
     status, detail = "not run", "the supervisor ended without a report"
-    for line in report.decode("utf-8", "replace").splitlines():
+    for line in report.splitlines():
         said = json.loads(line)
         isolation = tuple(said.get("isolation", isolation))
         status, detail = said.get("status", status), said.get("detail", detail)

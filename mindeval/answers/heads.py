@@ -12,8 +12,8 @@ class CandidateHead(nn.Cell):
     """Logits to the log-probabilities of a few candidate ids: for ``YesNoAccuracy`` and ``ChoiceAccuracy`` with
     ``inputs="log_probs"``.
 
-    ``construct(logits[, positions])``: logits ``[B, V]``, or ``[B, T, V]`` with positions ``[B]`` (the last token of each
-    prompt); gives float32 ``[B, C]``. The log-sum-exp is taken in float32 whatever the logits' dtype.
+    ``construct(logits[, positions])``: logits ``[B, V]``, or ``[B, T, V]`` with positions ``[B]`` (the last token of
+    each prompt); gives float32 ``[B, C]``. The log-sum-exp is taken in float32 whatever the logits' dtype.
 
     Args:
         ids: C token ids, such as those of ``YesNoAccuracy(...).candidates``.

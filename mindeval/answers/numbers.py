@@ -16,7 +16,8 @@ _GROUP = r"(?:,|\{,\}|\\,|,\\!\s*|\\!,?|\\ |[\u00a0\u2009\u202f'’_])"
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _SCALES = {
     "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
-    "百": 10**2, "千": 10**3, "万": 10**4, "百万": 10**6, "千万": 10**7, "亿": 10**8, "万亿": 10**12, "萬": 10**4, "億": 10**8,
+    "百": 10**2, "千": 10**3, "万": 10**4, "百万": 10**6, "千万": 10**7, "亿": 10**8, "万亿": 10**12,
+    "萬": 10**4, "億": 10**8,
 }  # fmt: skip
 _CURRENCY = r"(?:US\$|[$€£¥₩￥₹])"
 _DASHES = str.maketrans({"−": "-", "﹣": "-", "－": "-", "‐": "-", "‑": "-", "–": "-", "—": "\u2014"})
@@ -149,7 +150,8 @@ def numbers_equal(
     Examples:
         >>> from fractions import Fraction
         >>> from mindeval.answers.numbers import numbers_equal
-        >>> numbers_equal(Fraction("3.14"), Fraction("3.1416")), numbers_equal(Fraction("3.14"), Fraction("3.1416"), relative=0.01)
+        >>> pi, near = Fraction("3.1416"), Fraction("3.14")
+        >>> numbers_equal(near, pi), numbers_equal(near, pi, relative=0.01)
         (False, True)
     """
     allowed = max(Fraction(str(absolute)), Fraction(str(relative)) * abs(other))
@@ -328,7 +330,8 @@ def _unclear(text: str, number: Number) -> bool:
 
 _MAX_DIGITS = 40  # more are a model that repeats itself
 _UNFINISHED = re.compile(
-    r"(?:[-+*/×÷=<,(:]|(?<!\w)(?:an?|the|of|for|from|to|and|or|both|is|are|in|on|by|with|at|that|so|then|we|as|per|if|when|each|her|his|its"
+    r"(?:[-+*/×÷=<,(:]|(?<!\w)(?:an?|the|of|for|from|to|and|or|both|is|are|in|on|by|with|at|that|so|then|we|as"
+    r"|per|if|when|each|her|his|its"
     r"|their)|[的和与是为把在])\s*$",
     re.IGNORECASE,
 )

@@ -115,7 +115,8 @@ class PassAtK(Metric):
         for wanted in self.ks or (0,):
             if not 1 <= wanted <= n_samples:
                 raise ValueError(
-                    f"For 'PassAtK', k must be between 1 and n_samples={n_samples}, but got {wanted}: fewer samples than "
+                    f"For 'PassAtK', k must be between 1 and n_samples={n_samples}, but got {wanted}: fewer "
+                    f"samples than "
                     "k give no unbiased estimate"
                 )
         if any(not 0 <= threshold <= 1 for threshold in self.thresholds):
@@ -155,24 +156,28 @@ class PassAtK(Metric):
         n, total = self.n_samples, sum(by_right)
 
         def mean(estimate: Any) -> float:
-            return float(sum(estimate(c) * problems for c, problems in enumerate(by_right) if problems) / Fraction(total))
+            return float(
+                sum(estimate(c) * problems for c, problems in enumerate(by_right) if problems) / Fraction(total)
+            )
 
         parts: dict[str, Any] = {f"pass@{k}": mean(lambda c, k=k: pass_at_k(n, c, k)) for k in self.ks}
         parts[f"avg@{n}"] = mean(lambda c: Fraction(c, n))
         if states["voted"].value == total:
             votes = states["votes"].value.tolist()
-            parts[f"cons@{n}"] = float(sum(Fraction(won, ties) for ties, won in enumerate(votes) if won) / Fraction(total))
+            parts[f"cons@{n}"] = float(
+                sum(Fraction(won, ties) for ties, won in enumerate(votes) if won) / Fraction(total)
+            )
         for k in self.ks:
-            parts[f"g_pass@{k}"] = {
-                str(t): mean(lambda c, k=k, t=t: g_pass_at_k(n, c, k, t)) for t in self.thresholds
-            }
+            parts[f"g_pass@{k}"] = {str(t): mean(lambda c, k=k, t=t: g_pass_at_k(n, c, k, t)) for t in self.thresholds}
             parts[f"mg_pass@{k}"] = mean(lambda c, k=k: _mean_g_pass(n, c, k))
         return parts
 
 
 def _mean_g_pass(n: int, c: int, k: int) -> Fraction:
     """2/k times the sum of G-Pass@k at the thresholds i/k above 1/2."""
-    return Fraction(2, k) * sum((g_pass_at_k(n, c, k, Fraction(i, k)) for i in range(-(-k // 2) + 1, k + 1)), Fraction(0))
+    return Fraction(2, k) * sum(
+        (g_pass_at_k(n, c, k, Fraction(i, k)) for i in range(-(-k // 2) + 1, k + 1)), Fraction(0)
+    )
 
 
 def majority(answers: Sequence[str], correct: Sequence[bool]) -> tuple[int, int]:

@@ -66,7 +66,7 @@ class YesNoAccuracy(Metric):
         ValueError: If the two classes share an id, a class has no usable form, the tokenizer appends a token to every
             text, the context's ids change when the answer follows, or shapes do not match.
 
-    Defined as in DESIGN of BoolQ-like tasks of lm-evaluation-harness (forced choice), with all surface forms summed
+    Sources: the forced choice of lm-evaluation-harness on BoolQ and its kind, with the probability of all forms summed
     (Holtzman et al., 2021, "Surface Form Competition").
 
     Supported Platforms:
@@ -127,7 +127,9 @@ class YesNoAccuracy(Metric):
         log_probs = self._log_probs(predictions, positions)
         gold = inputs.to_numpy(labels, "labels")
         if gold.shape != (len(log_probs),):
-            raise ValueError(f"labels must have shape [{len(log_probs)}] to match predictions, but got {list(gold.shape)}")
+            raise ValueError(
+                f"labels must have shape [{len(log_probs)}] to match predictions, but got {list(gold.shape)}"
+            )
         if gold.dtype.kind != "b" and not np.isin(gold, (0, 1)).all():
             raise ValueError(f"labels must be bool (True for yes), but got {gold.dtype} values other than 0 and 1")
         counted = np.ones(len(gold), bool) if mask is None else inputs.boolean_mask(mask, gold.shape)

@@ -97,7 +97,12 @@ def test_answers_are_compared_by_each_match():
     assert AnswerAccuracy("number", absolute=0.01)(["3.14"], ["3.1416"]) == 1.0
     assert AnswerAccuracy("number")(["3.14"], ["3.1416"]) == 0.0
     assert AnswerAccuracy("number", percent="divide")(["60%"], ["0.6"]) == 1.0
-    assert AnswerAccuracy("text")(["So the answer is yes.", "apple, banana", "(B) Tuesday"], ["Yes", "apple banana", "(B)"]) == 1.0
+    assert (
+        AnswerAccuracy("text")(
+            ["So the answer is yes.", "apple, banana", "(B) Tuesday"], ["Yes", "apple banana", "(B)"]
+        )
+        == 1.0
+    )
     assert AnswerAccuracy("text")(["So the answer is Paris."], ["paris"]) == 0.0
     longer = AnswerAccuracy(lambda answer, reference: reference in answer)
     assert longer(["the answer is Paris, France"], ["Paris"]) == 1.0

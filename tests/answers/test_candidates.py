@@ -144,7 +144,11 @@ def test_a_function_and_objects_with_ids_are_tokenizers_too():
             self.ids = ids
 
     words = Words()
-    for tokenizer in (words.encode, lambda text: Encoding(words.encode(text)), lambda text: {"input_ids": words.encode(text)}):
+    for tokenizer in (
+        words.encode,
+        lambda text: Encoding(words.encode(text)),
+        lambda text: {"input_ids": words.encode(text)},
+    ):
         assert len(YesNoAccuracy(tokenizer).candidates) == 12
     with pytest.raises(TypeError, match="must have an encode"):
         YesNoAccuracy(3)

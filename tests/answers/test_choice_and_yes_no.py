@@ -136,7 +136,10 @@ def test_masses_far_below_the_smallest_float_are_still_compared():
 def test_tiny_mass_warns_of_wrong_ids():
     logits = np.full((2, 11), 0.0, np.float32)
     logits[:, 0] = 9.0
-    for metric, labels in ((YesNoAccuracy(IDS), [True, False]), (ChoiceAccuracy("AB", tokenizer_or_ids={"A": 1, "B": 2}), [0, 1])):
+    for metric, labels in (
+        (YesNoAccuracy(IDS), [True, False]),
+        (ChoiceAccuracy("AB", tokenizer_or_ids={"A": 1, "B": 2}), [0, 1]),
+    ):
         metric.update(logits, labels)
         with pytest.warns(UserWarning, match="Are these the token ids"):
             metric.eval()
@@ -188,7 +191,10 @@ def test_letters_equal_the_float64_formula(batch):
     metric.update(ms.Tensor(logits), labels)
     assert metric.eval() == (scores.argmax(1) == labels).mean()
     assert metric.result()["mass"] == pytest.approx(scores.sum(1).mean(), abs=1e-6)
-    assert ChoiceAccuracy(tokenizer_or_ids=LETTERS, inputs="log_probs")(metric.head()(ms.Tensor(logits)), labels) == metric.eval()
+    assert (
+        ChoiceAccuracy(tokenizer_or_ids=LETTERS, inputs="log_probs")(metric.head()(ms.Tensor(logits)), labels)
+        == metric.eval()
+    )
     counts = [2 + row % 3 for row in range(40)]
     fewer = [row[:count].argmax() for row, count in zip(scores, counts)]
     few = np.minimum(labels, np.array(counts) - 1)
@@ -200,7 +206,10 @@ def random_options(rng, questions=60):
     rows, texts, best = [], [], []
     for _ in range(questions):
         count = int(rng.integers(2, 7))
-        words = [str(rng.choice(["yes", "由于地球自转", "Schadenfreude", "a b c d"])) * int(rng.integers(1, 4)) for _ in range(count)]
+        words = [
+            str(rng.choice(["yes", "由于地球自转", "Schadenfreude", "a b c d"])) * int(rng.integers(1, 4))
+            for _ in range(count)
+        ]
         tokens = rng.integers(1, 12, count)
         sums, prior, full = (-rng.random(count) * 20 for _ in range(3))
         whole = tokens + 30
@@ -262,7 +271,16 @@ def test_ties_go_to_the_first_option_and_are_counted():
 
 
 @pytest.mark.parametrize(
-    "labels", [[1, 3], ["B", "D"], ["(B)", "d"], [[1], [3, 0]], [["B"], ["A", "D"]], np.array(["B", "D"]), np.bool_([[0, 1, 0, 0], [1, 0, 0, 1]])]
+    "labels",
+    [
+        [1, 3],
+        ["B", "D"],
+        ["(B)", "d"],
+        [[1], [3, 0]],
+        [["B"], ["A", "D"]],
+        np.array(["B", "D"]),
+        np.bool_([[0, 1, 0, 0], [1, 0, 0, 1]]),
+    ],
 )
 def test_gold_answers_in_each_form(labels):
     scores = np.array([[-2.0, -1, -3, -4], [-4.0, -3, -2, -1]])

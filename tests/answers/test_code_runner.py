@@ -49,9 +49,13 @@ PROGRAMS = {
         "import threading, time\nwhile True:\n    threading.Thread(target=time.sleep, args=(1000,)).start()",
         {"failed", "timeout", "memory"},
     ),
-    "leaves a thread": ("import threading, time; threading.Thread(target=time.sleep, args=(1000,)).start()", {"passed"}),
+    "leaves a thread": (
+        "import threading, time; threading.Thread(target=time.sleep, args=(1000,)).start()",
+        {"passed"},
+    ),
     "leaves a daemon": (
-        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        time.sleep(1000)\n    os._exit(0)",
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        "
+        "time.sleep(1000)\n    os._exit(0)",
         {"passed"},
     ),
     "leaves a child without environment": (
@@ -100,7 +104,9 @@ def test_each_program_ends_in_time_with_the_right_verdict_and_leaves_nothing(nam
     assert set(left_behind()) <= set(before)
 
 
-@pytest.mark.parametrize("name", ["forks without end", "leaves a daemon", "leaves a child without environment", "sleeps"])
+@pytest.mark.parametrize(
+    "name", ["forks without end", "leaves a daemon", "leaves a child without environment", "sleeps"]
+)
 def test_without_namespaces_children_are_killed_as_well(name):
     program, verdicts = PROGRAMS[name]
     before = left_behind()
@@ -117,7 +123,8 @@ def test_the_program_sees_no_environment_files_or_folder_of_this_process(monkeyp
             "import os, sys\n"
             "assert 'MINDEVAL_SECRET' not in os.environ\n"
             "assert os.listdir('.') == [], os.listdir('.')\n"
-            f"assert not any('open.txt' in os.readlink(f'/proc/self/fd/{{fd}}') for fd in range({file.fileno()}, 64)\n"
+            f"assert not any('open.txt' in os.readlink(f'/proc/self/fd/{{fd}}') for fd in range({file.fileno()}, "
+            f"64)\n"
             "    if os.path.islink(f'/proc/self/fd/{fd}'))\n"
             "open('mine.txt', 'w').write('x')\n"
             "assert sys.argv == ['program.py'] and __name__ == '__main__'\n",

@@ -1,4 +1,4 @@
-"""The handed cases of answer scoring, where they lie beside the checkout. Convention-dependent ones name their option."""
+"""The handed cases of answer scoring, where they lie beside the checkout; conventions are options, named here."""
 
 from __future__ import annotations
 

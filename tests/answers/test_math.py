@@ -10,7 +10,17 @@ from mindeval.answers._math import Unreadable, parse, same
 from mindeval.answers.answer import AnswerAccuracy
 
 SAME = [
-    ["1/2", "0.5", r"\frac{1}{2}", r"\dfrac{2}{4}", r"\frac12", r"$\frac{1}{2}$", r"\boxed{\frac{1}{2}}", r"x = \frac12", "50/100"],
+    [
+        "1/2",
+        "0.5",
+        r"\frac{1}{2}",
+        r"\dfrac{2}{4}",
+        r"\frac12",
+        r"$\frac{1}{2}$",
+        r"\boxed{\frac{1}{2}}",
+        r"x = \frac12",
+        "50/100",
+    ],
     [r"\sqrt{12}", r"2\sqrt{3}", r"\sqrt{3}\cdot 2", r"\frac{6}{\sqrt{3}}", r"2\sqrt3", "2*sqrt(3)"],
     [r"\frac{\sqrt{2}}{2}", r"\frac{1}{\sqrt{2}}", r"\sqrt{\frac{1}{2}}"],
     [r"\frac{\pi}{4}", r"\pi/4", r"0.25\pi", "pi/4"],
@@ -40,11 +50,32 @@ def test_different_objects_are_not_the_same():
     for first, forms in enumerate(SAME):
         for second, others in enumerate(SAME):
             assert first == second or not same(forms[0], others[0]), (forms[0], others[0])
-    for one, other in [("(1,2)", "(2,1)"), ("[1,2)", "[1,2]"), ("3", "-3"), ("x", "y"), ("0.333", r"\frac13"), ("1,2", "1,2,2")]:
+    for one, other in [
+        ("(1,2)", "(2,1)"),
+        ("[1,2)", "[1,2]"),
+        ("3", "-3"),
+        ("x", "y"),
+        ("0.333", r"\frac13"),
+        ("1,2", "1,2,2"),
+    ]:
         assert not same(one, other), (one, other)
 
 
-@pytest.mark.parametrize("text", ["", "9^9^9^9", "2^{100000000}", r"\frac{1}{0}", "1 +", "(1", "__import__('os')", "(" * 50 + "1" + ")" * 50, "x" * 400, "@"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "9^9^9^9",
+        "2^{100000000}",
+        r"\frac{1}{0}",
+        "1 +",
+        "(1",
+        "__import__('os')",
+        "(" * 50 + "1" + ")" * 50,
+        "x" * 400,
+        "@",
+    ],
+)
 def test_what_cannot_be_read_or_is_out_of_bounds_is_said_so(text):
     with pytest.raises(Unreadable):
         parse(text)

@@ -73,7 +73,15 @@ def test_a_text_of_several_lines_without_a_statement_has_no_free_form_answer():
     assert extract_text("<think>the answer is x").rule == "unclosed reasoning"
 
 
-PAIRS = [("Yes", "No"), ("True", "False"), ("valid", "invalid"), ("是", "否"), ("正确", "不正确"), ("对", "错"), ("是", "不是")]
+PAIRS = [
+    ("Yes", "No"),
+    ("True", "False"),
+    ("valid", "invalid"),
+    ("是", "否"),
+    ("正确", "不正确"),
+    ("对", "错"),
+    ("是", "不是"),
+]
 YES_NO = [
     "{x}",
     "{x}.",
@@ -102,7 +110,9 @@ def test_yes_and_no_in_any_words(pair, template):
             assert extract_yes_no(template.format(x=x.lower(), y=y), (yes,), (no,)).answer == x
 
 
-@pytest.mark.parametrize("text", ["", "I do not know", "It could be yes or no.", "Nothing known, none at all", "<think>Yes"])
+@pytest.mark.parametrize(
+    "text", ["", "I do not know", "It could be yes or no.", "Nothing known, none at all", "<think>Yes"]
+)
 def test_neither_yes_nor_no_is_guessed(text):
     assert extract_yes_no(text).answer is None
 
@@ -173,5 +183,3 @@ def test_no_code_is_said_so():
     assert extract_code("<think>def f(): pass").rule == "unclosed reasoning"
     assert extract_code("").rule == "no code"
     assert extract_code("```json\n{}\n```").rule == "no code"
-
-

@@ -11,7 +11,9 @@ from launcher import launch
 
 SCRIPT = Path(__file__).parent / "ranks_answers.py"
 CASES = [
-    node.name for node in ast.parse(SCRIPT.read_text()).body if isinstance(node, ast.FunctionDef) and node.decorator_list
+    node.name
+    for node in ast.parse(SCRIPT.read_text()).body
+    if isinstance(node, ast.FunctionDef) and node.decorator_list
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from mindeval.answers.answer import AnswerAccuracy
 from mindeval.answers.choice import ChoiceAccuracy
 from mindeval.answers.pass_at_k import PassAtK
