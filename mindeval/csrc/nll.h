@@ -13,7 +13,9 @@ struct Request {
   Format format;
   int64_t vocab;               // logits in a row, adjacent in memory
   const int64_t* offsets;
-  const int64_t* labels;       // in [0, vocab): the caller has checked them
+  const int64_t* labels;       // in [0, vocab), which the caller has checked, unless there are targets
+  const float* targets;        // null, or the labels' logits: then labels may lie outside of the columns given here,
+                               // which are a part of the vocabulary, and nll is relative to them and may be negative
   double* nll;
   int64_t* rank;               // may be null
   double* entropy;             // may be null

@@ -32,7 +32,7 @@ def library() -> ctypes.CDLL | str:
     except OSError as error:
         return f"not loadable: {error}"
     pointer, size, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
-    loaded.mindeval_token_nll.argtypes = (pointer, number, size, size, *[pointer] * 5, number, number)
+    loaded.mindeval_token_nll.argtypes = (pointer, number, size, size, *[pointer] * 6, number, number)
     loaded.mindeval_token_nll.restype = number
     return loaded
 
@@ -96,12 +96,13 @@ def _call(logits: np.ndarray, offsets: np.ndarray, rows: Rows, part: slice, stat
     if isinstance(loaded, str):
         raise Missing(f"the native kernel is {loaded}")
     labels = rows.labels[part]
+    targets = None if rows.targets is None else rows.targets[part].ctypes.data
     outputs = [None if values is None else values[part].ctypes.data for values in stats]
     n, vocab_size = len(labels), rows.vocab_size
     workers = max(1, min(threads(), n, n * vocab_size // _LOGITS_PER_THREAD))
     failed = loaded.mindeval_token_nll(
         logits.ctypes.data, _FORMATS[rows.format], n, vocab_size, offsets.ctypes.data, labels.ctypes.data,
-        *outputs, workers, width,
+        targets, *outputs, workers, width,
     )  # fmt: skip
     if failed:
         raise ValueError(f"this processor has no registers of {width} floats")
