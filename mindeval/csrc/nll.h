@@ -30,4 +30,10 @@ void rows_width_16(const Request& request, int64_t begin, int64_t end);
 
 }  // namespace mindeval
 
+// Scores `rows` rows of `vocab` logits; see mindeval::Request.  width: floats in a register, 0 for the widest that this
+// processor has.  Returns 0, or 1 if the processor lacks the width or the format does not exist.
+extern "C" int mindeval_token_nll(const void* logits, int format, int64_t rows, int64_t vocab, const int64_t* offsets,
+                                  const int64_t* labels, const float* targets, double* nll, int64_t* rank,
+                                  double* entropy, int threads, int width);
+
 #endif

@@ -11,7 +11,15 @@ from .parts import rows_statistics
 from .rows import TokenStats, format_of, rows_of, scatter
 from .vocab_parallel import vocab_parallel_nll
 
-__all__ = ["BackEnd", "TokenStats", "info", "linear_token_nll", "token_nll", "vocab_parallel_nll"]
+__all__ = ["BackEnd", "TokenNLL", "TokenStats", "info", "linear_token_nll", "token_nll", "vocab_parallel_nll"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "TokenNLL":  # imports MindSpore
+        from .in_graph import TokenNLL
+
+        return TokenNLL
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def token_nll(

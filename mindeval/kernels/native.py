@@ -11,7 +11,7 @@ import numpy as np
 
 from .rows import Rows, TokenStats
 
-_LIBRARY = Path(__file__).resolve().parent.parent / "_native.so"
+LIBRARY = Path(__file__).resolve().parent.parent / "_native.so"
 _FORMATS = {"float32": 0, "bfloat16": 1, "float16": 2}
 _INSTRUCTIONS = {4: "SSE2 or NEON", 8: "AVX2", 16: "AVX-512"}
 _LOGITS_PER_THREAD = 1 << 17  # fewer are not worth a thread
@@ -25,10 +25,10 @@ class Missing(RuntimeError):
 @functools.cache
 def library() -> ctypes.CDLL | str:
     """The loaded library, or the reason why there is none."""
-    if not _LIBRARY.exists():
+    if not LIBRARY.exists():
         return "not built: there was no C++ compiler when mindeval was installed"
     try:
-        loaded = ctypes.CDLL(str(_LIBRARY))
+        loaded = ctypes.CDLL(str(LIBRARY))
     except OSError as error:
         return f"not loadable: {error}"
     pointer, size, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
