@@ -27,3 +27,9 @@ def shared_dir() -> Path:
     if not folder.is_dir():
         pytest.skip("no folder 'shared' beside the checkout: handed cases are not part of the repository")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def pynative_mode() -> None:
+    """MindSpore's default mode at the start of each test, whatever the one before it set."""
+    ms.set_context(mode=ms.PYNATIVE_MODE)
