@@ -10,6 +10,7 @@
 //   instructions counts that are whole vectors where the instruction demands it, work space large enough, sizes of transfers;
 //   cores        no two writes to the same byte of global memory.
 //
+// The model is stricter than the hardware may be: that the scalar unit issues the instructions one after the other orders nothing.
 // The units are ordered as vector clocks order processes: every instruction of a unit has a number, every unit knows up to
 // which number it has waited for each other unit, and each 32-byte unit of memory remembers who touched it last.
 #pragma once
@@ -111,13 +112,9 @@ class Core {
     return used_ - bytes;
   }
 
-  // Starts an instruction: it cannot begin before what the scalar unit had already waited for when it issued it.
   void Issue(int pipe) {
-    if (pipe != PIPE_S) {
-      for (int other = PIPE_V; other < kPipes; ++other) known_[pipe][other] = std::max(known_[pipe][other], known_[PIPE_S][other]);
-    }
     ++issued_[pipe];
-    if (pipe == PIPE_S) known_[PIPE_S][PIPE_S] = issued_[PIPE_S];
+    if (pipe == PIPE_S) known_[PIPE_S][PIPE_S] = issued_[PIPE_S];  // the scalar unit finishes one instruction before the next
   }
 
   void Read(int pipe, size_t begin, size_t bytes) {

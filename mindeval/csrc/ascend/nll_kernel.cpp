@@ -133,11 +133,11 @@ class TokenStatistics {
   }
 
   // The labels' own logits are needed before the rows are read (to count what is above them): one small transfer each, all
-  // under way together. A row without a label here fetches its first logit, which nobody looks at.
+  // under way together. A row without a label here fetches its first logit, which nobody looks at. (That the block before has
+  // been converted is known: the scalar unit waited for it, and FetchLabels has just waited for the scalar unit.)
   __aicore__ inline void FetchTargets(uint32_t first, uint32_t rows) {
     LocalTensor<T> stored = storedTargets_.template Get<T>();
     LocalTensor<float> targets = targets_.template Get<float>();
-    Wait<HardEvent::V_MTE2>();  // the block before has been converted
     const DataCopyExtParams one{1, static_cast<uint32_t>(sizeof(T)), 0, 0, 0};
     const DataCopyPadExtParams<T> fillUnit{true, 0, static_cast<uint8_t>(kPerUnit - 1), static_cast<T>(0)};
     for (uint32_t row = 0; row < rows; ++row) {
