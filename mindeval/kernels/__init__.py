@@ -1,0 +1,63 @@
+"""Per-token statistics of logits in one read of memory: negative log-likelihood, rank of the label, entropy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import dispatch, float64, native, numpy_twin
+from .dispatch import BackEnd, info
+from .rows import TokenStats, rows_of, scatter
+
+__all__ = ["BackEnd", "TokenStats", "info", "token_nll"]
+
+_ON_CPU = {"native": native.token_nll, "numpy": numpy_twin.token_nll, "float64": float64.token_nll}
+
+
+def token_nll(
+    logits: Any,
+    labels: Any,
+    ignore_index: int = -100,
+    *,
+    vocab_size: int | None = None,
+    rank: bool = False,
+    entropy: bool = False,
+) -> TokenStats:
+    r"""Negative log-likelihood of each label under the softmax of its logits, without a temporary of their size.
+
+    .. math:: \mathrm{nll} = \log \sum_v e^{x_v} - x_y
+
+    The logits are read once, where they are: no copy, no cast. On the CPU the error per token is below 1e-7 nat
+    for float32, float16 and bfloat16 and below 1e-12 for float64, nll >= 0, and the result is a function of the
+    row's bits alone: batches, threads, strides and processors do not change it.
+
+    Args:
+        logits: Tensor or NumPy array ``[..., V]`` of float32, float16, bfloat16 or float64; any strides.
+        labels: Tensor, NumPy array or list of integers ``[...]`` in ``[0, V)``, or `ignore_index`.
+        ignore_index: the label of positions that do not count.
+        vocab_size: the number of columns that are classes; the others are padding and are not read.
+        rank: also count the logits above the label's (and equal ones at lower ids): the label is among the top k
+            where ``rank < k``.
+        entropy: also compute the entropy of the softmax, in nats.
+
+    Returns:
+        TokenStats, arrays of the labels' shape. A label whose logit is ``-inf`` has nll ``inf``; a row with NaN,
+        ``+inf`` or nothing but ``-inf`` has nll and entropy NaN and rank -1.
+
+    Raises:
+        ValueError: the shapes do not match, a label is outside the vocabulary, `vocab_size` is not in ``[1, V]``.
+        TypeError: logits are not floating point, labels are not integers.
+
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindeval.kernels import token_nll
+        >>> logits = np.array([[1.0, 3.0, 1.0], [0.0, 0.0, 0.0]], np.float32)
+        >>> stats = token_nll(logits, [1, -100], rank=True)
+        >>> stats.nll.round(4), stats.rank
+        (array([0.2395, 0.    ]), array([ 0, -1]))
+    """
+    rows, shape = rows_of(logits, labels, ignore_index, vocab_size)
+    back_end = dispatch.choose("CPU", rows.format).name
+    return scatter(shape, rows.index, _ON_CPU[back_end](rows, rank, entropy))
