@@ -6,7 +6,7 @@ from typing import Any
 
 from . import dispatch, float64, native, numpy_twin
 from .dispatch import BackEnd, info
-from .rows import TokenStats, rows_of, scatter
+from .rows import TokenStats, format_of, rows_of, scatter
 
 __all__ = ["BackEnd", "TokenStats", "info", "token_nll"]
 
@@ -58,6 +58,10 @@ def token_nll(
         >>> stats.nll.round(4), stats.rank
         (array([0.2395, 0.    ]), array([ 0, -1]))
     """
+    back_end = dispatch.choose(dispatch.device_of(logits), format_of(logits)).name
+    if back_end == "mindspore":
+        from . import on_device  # imports MindSpore
+
+        return on_device.token_nll(logits, labels, ignore_index, vocab_size, rank, entropy)
     rows, shape = rows_of(logits, labels, ignore_index, vocab_size)
-    back_end = dispatch.choose("CPU", rows.format).name
     return scatter(shape, rows.index, _ON_CPU[back_end](rows, rank, entropy))

@@ -40,10 +40,12 @@ def device_of(logits: Any) -> str:
 def choose(device: str, dtype: str) -> BackEnd:
     """The back end for logits of a dtype on a device."""
     forced = override()
-    if dtype == "float64" and device == "CPU":
+    if dtype == "float64" and device == "CPU" and forced != "mindspore":
         return BackEnd(device, dtype, "float64", "the only one for float64: NumPy, error below 1e-12 nat")
     if forced == "ascend" and device != "Ascend":
         raise RuntimeError(f"{OVERRIDE}=ascend needs logits on an Ascend device, but they are on {device}")
+    if forced == "ascend" and dtype == "float64":
+        raise RuntimeError(f"{OVERRIDE}=ascend has no kernel for float64 logits")
     if forced in ("native", "numpy") and device != "CPU":
         raise RuntimeError(f"{OVERRIDE}={forced} needs logits on the CPU, but they are on {device}")
     if forced == "native" and not native.available():

@@ -6,7 +6,7 @@ from decimal import Context, Decimal
 
 import numpy as np
 
-from .numpy_twin import LANES, add_lanes, log_of, log_of_one_plus
+from .numpy_twin import LANES, add_lanes, log_of_one_plus
 from .rows import Rows, TokenStats
 
 COLUMNS, GROUP = 2048, 32  # logits and rows worked on together

@@ -22,7 +22,7 @@ class Missing(RuntimeError):
     """The native kernel was asked for and is not there."""
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def library() -> ctypes.CDLL | str:
     """The loaded library, or the reason why there is none."""
     if not _LIBRARY.exists():
@@ -32,7 +32,7 @@ def library() -> ctypes.CDLL | str:
     except OSError as error:
         return f"not loadable: {error}"
     pointer, size, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
-    loaded.mindeval_token_nll.argtypes = [pointer, number, size, size] + [pointer] * 5 + [number, number]
+    loaded.mindeval_token_nll.argtypes = (pointer, number, size, size, *[pointer] * 5, number, number)
     loaded.mindeval_token_nll.restype = number
     return loaded
 

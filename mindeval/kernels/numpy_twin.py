@@ -113,7 +113,7 @@ def log_of(x: np.ndarray) -> np.ndarray:
     s = f / (2.0 + f)
     z = s * s
     half_square = 0.5 * f * f
-    series = f64(1.479819860511658591e-01)
+    series: np.ndarray = np.full_like(z, 1.479819860511658591e-01)
     for coefficient in (
         1.531383769920937332e-01,
         1.818357216161805012e-01,

@@ -46,7 +46,7 @@ class Rows:
 
     def take_labels(self, rows: slice | np.ndarray) -> np.ndarray:
         """A copy of the labels' logits of some of the rows."""
-        return self._native(self._matrix()[(*self._places(rows), self.labels[rows])])
+        return self._native(self._matrix()[self._places(rows) + (self.labels[rows],)])
 
     def _matrix(self) -> np.ndarray:
         return self.logits[None] if self.logits.ndim == 1 else self.logits
@@ -64,35 +64,34 @@ def is_tensor(value: Any) -> bool:
     return mindspore is not None and isinstance(value, mindspore.Tensor)
 
 
-def as_array(tensor: Any) -> tuple[np.ndarray, str]:
-    """The logits of a CPU Tensor as a NumPy view of its memory, and their format; waits for a pending result."""
-    name = str(tensor.dtype).lower()
+def format_of(logits: Any) -> str:
+    """The format of a Tensor or array of logits, one of FORMATS."""
+    if not is_tensor(logits) and not isinstance(logits, np.ndarray):
+        raise TypeError(f"logits must be a Tensor or a NumPy array, but got {type(logits).__name__}")
+    name = str(logits.dtype).lower() if is_tensor(logits) else logits.dtype.name
     if name not in FORMATS:
         raise TypeError(f"logits must be float32, float16, bfloat16 or float64, but got {name}")
-    dtype = np.dtype("uint16" if name == "bfloat16" else name)
-    if 0 in tensor.shape:
-        return np.empty(tensor.shape, dtype), name
-    address = tensor.data_ptr()
-    strides = [step * dtype.itemsize for step in tensor.stride()]
-    extent = dtype.itemsize + sum((size - 1) * step for size, step in zip(tensor.shape, strides))
-    memory = (ctypes.c_char * extent).from_address(address)
-    view = np.ndarray(tensor.shape, dtype, memory, strides=strides)
-    view.flags.writeable = False
-    return view, name
+    return name
 
 
 def logits_array(logits: Any) -> tuple[np.ndarray, str]:
-    """Logits as an array (bfloat16 as uint16), and their format."""
+    """Logits as an array that shares their memory (bfloat16 as uint16), and their format."""
+    name = format_of(logits)
     if is_tensor(logits):
-        return as_array(logits)
-    if not isinstance(logits, np.ndarray):
-        raise TypeError(f"logits must be a Tensor or a NumPy array, but got {type(logits).__name__}")
-    name = logits.dtype.name
-    if name == "bfloat16":  # what Tensor.asnumpy() makes of bfloat16
-        return logits.view(np.uint16), name
-    if name not in FORMATS:
-        raise TypeError(f"logits must be float32, float16, bfloat16 or float64, but got {name}")
-    return logits, name
+        return tensor_memory(logits, np.dtype("uint16" if name == "bfloat16" else name)), name
+    return (logits.view(np.uint16) if name == "bfloat16" else logits), name
+
+
+def tensor_memory(tensor: Any, dtype: np.dtype) -> np.ndarray:
+    """A read-only view of a CPU Tensor's memory; waits for a pending result."""
+    if 0 in tensor.shape:
+        return np.empty(tensor.shape, dtype)
+    address = tensor.data_ptr()
+    strides = [step * dtype.itemsize for step in tensor.stride()]
+    extent = dtype.itemsize + sum((size - 1) * step for size, step in zip(tensor.shape, strides))
+    view: np.ndarray = np.ndarray(tensor.shape, dtype, (ctypes.c_char * extent).from_address(address), strides=strides)
+    view.flags.writeable = False
+    return view
 
 
 def labels_array(labels: Any) -> np.ndarray:
@@ -135,11 +134,10 @@ def kept_rows(labels: np.ndarray, ignore_index: int, vocab_size: int) -> tuple[n
     flat = labels.reshape(-1)
     index = np.flatnonzero(flat != ignore_index)
     kept = flat[index]
-    if kept.size and not 0 <= kept.min() <= kept.max() < vocab_size:
+    if kept.size and (kept.min() < 0 or kept.max() >= vocab_size):
         wrong = kept[(kept < 0) | (kept >= vocab_size)][0]
         raise ValueError(
-            f"labels must be in [0, {vocab_size}) for a vocabulary of {vocab_size}, or {ignore_index} to be ignored, "
-            f"but got {wrong}"
+            f"labels must lie in [0, {vocab_size}), the vocabulary, or be ignore_index {ignore_index}, but got {wrong}"
         )
     return index, kept
 
