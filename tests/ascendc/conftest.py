@@ -23,6 +23,14 @@ def compile_library(source: Path, output: Path, *options: str) -> ctypes.CDLL:
     return ctypes.CDLL(str(output))
 
 
+class Shape(ctypes.Structure):
+    """mindeval::NllShape of nll_tiling.h."""
+
+    _fields_ = [(name, ctypes.c_uint32) for name in ("rows", "vocab", "group_rows", "with_rank")] + [
+        (name, ctypes.c_uint64) for name in ("group_stride", "row_stride")
+    ]
+
+
 class StandIn:
     compile_library = staticmethod(compile_library)
 
@@ -34,6 +42,11 @@ class StandIn:
         self.unified_buffer_bytes = library.unified_buffer_bytes
         self._choose_tiling = library.choose_tiling
         self._run = self.declare(library.run)
+        library.shape_of.restype = ctypes.c_char_p
+        library.shape_of.argtypes = [
+            *(ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_bool, ctypes.c_void_p)
+        ]
+        self._shape_of = library.shape_of
 
     @staticmethod
     def declare(function):
@@ -52,8 +65,33 @@ class StandIn:
         self._choose_tiling(rows, vocab, element_bytes, cores, unified_buffer, chosen)
         return chosen[0], chosen[1]
 
+    def shape_of(self, sizes, strides, vocab, rank=True) -> Shape:
+        """What the glue makes of a tensor's sizes and strides."""
+        shape, axes = Shape(), ctypes.c_int64 * len(sizes)
+        wrong = self._shape_of(len(sizes), axes(*sizes), axes(*strides), vocab, rank, ctypes.byref(shape))
+        if wrong:
+            raise ValueError(wrong.decode())
+        return shape
+
+    def run_tensor(self, tensor, labels, vocab, rank) -> np.ndarray:
+        """Statistics of a CPU Tensor where it lies in memory, as the glue launches the kernel."""
+        name = str(tensor.dtype).lower()
+        item = 4 if name == "float32" else 2
+        shape = self.shape_of(tensor.shape, tensor.stride(), vocab, rank)
+        extent = item * (1 + sum((size - 1) * step for size, step in zip(tensor.shape, tensor.stride())))
+        cores, tile = self.choose_tiling(shape.rows, vocab, item, 40)
+        labels = np.ascontiguousarray(labels, np.int32)
+        statistics = np.full((4, shape.rows), np.nan, np.float32)
+        broken = self._run(
+            *(DTYPES[name], tensor.data_ptr(), extent, labels.ctypes.data, statistics.ctypes.data),
+            *(shape.rows, shape.vocab, shape.group_rows, shape.with_rank, shape.group_stride, shape.row_stride),
+            *(tile, cores),
+        )
+        assert broken == b""
+        return statistics
+
     def run(self, held, labels, dtype, *, cores=3, tile=None, rank=True, function=None, **view):
-        """Which rule the kernel broke ("" if none) and its statistics [4, rows]; `held`: the logits as the device has them."""
+        """Which rule the kernel broke ("" if none), and the statistics [4, rows] of logits as the device has them."""
         labels = np.ascontiguousarray(labels, np.int32)
         rows, vocab = len(labels), view.get("vocab", held.shape[-1])
         launched, chosen = self.choose_tiling(rows, vocab, held.itemsize, cores)

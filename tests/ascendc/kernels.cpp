@@ -2,6 +2,7 @@
 #include "run_kernel.h"
 
 #include "nll_kernel.cpp"
+#include "nll_view.h"
 
 extern "C" const char *run(int dtype, void *logits, uint64_t logits_bytes, int32_t *labels, float *statistics, uint32_t rows,
                            uint32_t vocab, uint32_t group_rows, uint32_t with_rank, uint64_t group_stride, uint64_t row_stride,
@@ -22,4 +23,17 @@ extern "C" void choose_tiling(uint64_t rows, uint64_t vocab, uint64_t element_by
 
 extern "C" uint64_t unified_buffer_bytes(uint64_t tile, uint64_t element_bytes) {
   return mindeval::UnifiedBufferBytes(tile, element_bytes);
+}
+
+// The shape that the glue makes of a tensor's sizes and strides; what is wrong with them, or "".
+extern "C" const char *shape_of(uint32_t axes, const int64_t *sizes, const int64_t *strides, int64_t vocab, bool with_rank,
+                                mindeval::NllShape *shape) {
+  static std::string wrong;
+  wrong.clear();
+  try {
+    *shape = mindeval::ShapeOf({sizes, sizes + axes}, {strides, strides + axes}, vocab, with_rank);
+  } catch (const std::invalid_argument &error) {
+    wrong = error.what();
+  }
+  return wrong.c_str();
 }
