@@ -51,10 +51,11 @@ def card_name(root: Path | None) -> str | None:
             runtime = ctypes.CDLL(str(library))
         except OSError:
             continue
-        runtime.aclrtGetSocName.restype = ctypes.c_char_p
-        name = runtime.aclrtGetSocName()
-        if name:
-            return str(name.decode())
+        if hasattr(runtime, "aclrtGetSocName"):
+            runtime.aclrtGetSocName.restype = ctypes.c_char_p
+            name = runtime.aclrtGetSocName()
+            if name:
+                return str(name.decode())
     return None
 
 
