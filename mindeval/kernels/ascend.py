@@ -156,3 +156,17 @@ def linear_token_nll(hidden: Tensor, weight: Tensor, labels: Any, ignore_index: 
     with np.errstate(divide="ignore", invalid="ignore"):
         nll = np.where(good, np.maximum(np.log(total) - below, 0.0), np.nan)
     return scatter(classes.shape, index, TokenStats(nll))
+
+
+def graph_operator() -> Any:
+    """``mindeval_token_statistics`` for networks under ``@ms.jit`` and in GRAPH mode: MindSpore's from op_def.yaml.
+
+    A function of contiguous logits, labels (int32, ignored ones -1), vocab and with_rank; `finish` explains its result.
+
+    Raises:
+        RuntimeError: there is no build for this MindSpore and CANN.
+    """
+    loaded = operators()
+    if isinstance(loaded, str):
+        raise RuntimeError(f"the Ascend operators are not there: {loaded}")
+    return importlib.import_module(f"{ascend_files.MODULE}_auto_generate.gen_ops_def").mindeval_token_statistics
