@@ -89,6 +89,7 @@ class MetricCollection:
 
     def as_metrics(self) -> dict[str, Metric]:
         """The members, for ``Model(..., metrics=...)``."""
+        self._scope.updated_by_model = True
         return dict(self._scope.members)
 
     def clear(self) -> None:
