@@ -25,7 +25,7 @@ from .rows import TokenStats, check_shapes, effective_vocab_size, kept_rows, lab
 FORMATS = {"logits": ("float32", "float16", "bfloat16"), "linear": ("float16", "bfloat16")}
 MAX_VOCAB = 1 << 24  # ranks travel as float32
 MAX_HIDDEN = 65534  # of aclnnFusedLinearOnlineMaxSum
-IGNORED = -1  # nll_tiling.h: the row is not read
+IGNORED, ELSEWHERE = -1, 2**31 - 1  # nll_tiling.h: the row is not read; the label is in another shard
 
 
 class Operators(NamedTuple):
@@ -90,12 +90,12 @@ def _proved_wrong(part: str, dtype: str) -> str | None:
 
 
 def finish(statistics: np.ndarray, rank: bool) -> TokenStats:
-    """nll = log(sum) + (maximum - logit) of the kernel's float32 ``[4, N]``: maximum, sum, label's logit, rank."""
-    largest, total, target, ranks = statistics.astype(np.float64)
+    """nll = log(sum) + (maximum - logit) in float64; ``statistics [4, N]``: maximum, sum, label's logit, rank."""
+    largest, total, target = statistics[:3].astype(np.float64)
     good = np.isfinite(largest) & (total > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         nll = np.where(good, np.maximum(np.log(total) + (largest - target), 0.0), np.nan)
-    return TokenStats(nll, np.where(good, ranks, -1).astype(np.int64) if rank else None)
+    return TokenStats(nll, np.where(good, statistics[3], -1).astype(np.int64) if rank else None)
 
 
 def token_nll(
@@ -107,14 +107,13 @@ def token_nll(
     check_shapes(shape, classes.shape)
     size = effective_vocab_size(vocab_size, shape[-1])
     index, kept = kept_rows(classes, ignore_index, size)
-    loaded = operators()
-    if entropy or not len(index) or size > MAX_VOCAB or isinstance(loaded, str):
+    if entropy or not len(index) or size > MAX_VOCAB:
         return on_device.token_nll(logits, labels, ignore_index, vocab_size, rank, entropy)
     if len(shape) not in (2, 3):
         logits = logits.reshape(-1, shape[-1])
     device_labels = np.full(classes.size, IGNORED, np.int32)
     device_labels[index] = kept
-    statistics = loaded.module.mindeval_token_statistics(logits, Tensor(device_labels), size, rank)
+    statistics = loaded_module().mindeval_token_statistics(logits, Tensor(device_labels), size, rank)
     return scatter(classes.shape, index, finish(statistics.asnumpy()[:, index], rank))
 
 
@@ -126,18 +125,28 @@ def can_fuse_linear(hidden: Tensor, weight: Tensor, *, plain: bool) -> bool:
     )
 
 
-def linear_sums(hidden: Tensor, weight: Tensor, labels: np.ndarray, start: int = 0) -> tuple[np.ndarray, ...]:
-    """Maximum, sum of exp(logit - maximum) and label's logit - maximum of ``hidden @ weight.T``, float64 ``[N]`` each.
+def logit_sums(logits: Tensor, labels: np.ndarray, start: int = 0) -> np.ndarray:
+    """Largest logit, sum of exp(logit - largest) and label's logit of the rows of ``[N, V]``: float64 ``[3, N]``.
 
-    For a shard of the vocabulary, `start` is the id of the weight's first row; the third is 0 where the label is in
-    another shard. Labels are ids of the whole vocabulary, none of them ignored.
+    For logits of a shard of the vocabulary, `start` is the id of their first column; the third is 0 where the label is
+    in another shard. Labels are ids of the whole vocabulary, none of them ignored. By the Ascend C kernel.
     """
-    loaded = operators()
-    if isinstance(loaded, str):
-        raise RuntimeError(f"the Ascend operators are not there: {loaded}")
+    local = labels - start
+    inside = (local >= 0) & (local < logits.shape[1])
+    device_labels = np.where(inside, local, ELSEWHERE).astype(np.int32)
+    outputs = loaded_module().mindeval_token_statistics(logits, Tensor(device_labels), logits.shape[1], False)
+    sums: np.ndarray = outputs.asnumpy()[:3].astype(np.float64)
+    return sums
+
+
+def linear_sums(hidden: Tensor, weight: Tensor, labels: np.ndarray, start: int = 0) -> np.ndarray:
+    """The same of the logits ``hidden [N, H] @ weight [V, H].T``, which are never stored; by CANN's fused operator."""
     end = start + weight.shape[0] - 1
-    outputs = loaded.module.mindeval_linear_max_sum(hidden, weight, Tensor(labels.astype(np.int32)), start, end)
-    return tuple(output.asnumpy().astype(np.float64) for output in outputs)
+    device_labels = Tensor(labels.astype(np.int32))
+    outputs = loaded_module().mindeval_linear_max_sum(hidden, weight, device_labels, start, end)
+    largest, total, below = (output.asnumpy().astype(np.float64) for output in outputs)
+    inside = (labels >= start) & (labels <= end)
+    return np.array([largest, total, np.where(inside, largest + below, 0.0)])
 
 
 def linear_token_nll(hidden: Tensor, weight: Tensor, labels: Any, ignore_index: int = -100) -> TokenStats:
@@ -148,14 +157,18 @@ def linear_token_nll(hidden: Tensor, weight: Tensor, labels: Any, ignore_index: 
     classes = labels_array(labels)
     check_shapes((*hidden.shape[:-1], weight.shape[0]), classes.shape)
     index, kept = kept_rows(classes, ignore_index, weight.shape[0])
-    device_labels = np.zeros(classes.size, np.int32)
-    device_labels[index] = kept
-    largest, total, below = linear_sums(hidden.reshape(-1, hidden.shape[-1]), weight, device_labels)
-    largest, total, below = largest[index], total[index], below[index]
-    good = np.isfinite(largest) & (total > 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        nll = np.where(good, np.maximum(np.log(total) - below, 0.0), np.nan)
-    return scatter(classes.shape, index, TokenStats(nll))
+    every = np.zeros(classes.size, np.int64)
+    every[index] = kept
+    sums = linear_sums(hidden.reshape(-1, hidden.shape[-1]), weight, every)[:, index]
+    return scatter(classes.shape, index, finish(sums, False))
+
+
+def loaded_module() -> Any:
+    """The module of the operators; a RuntimeError where there is no build for this MindSpore and CANN."""
+    loaded = operators()
+    if isinstance(loaded, str):
+        raise RuntimeError(f"the Ascend operators are not there: {loaded}")
+    return loaded.module
 
 
 def graph_operator() -> Any:
@@ -166,7 +179,5 @@ def graph_operator() -> Any:
     Raises:
         RuntimeError: there is no build for this MindSpore and CANN.
     """
-    loaded = operators()
-    if isinstance(loaded, str):
-        raise RuntimeError(f"the Ascend operators are not there: {loaded}")
+    loaded_module()
     return importlib.import_module(f"{ascend_files.MODULE}_auto_generate.gen_ops_def").mindeval_token_statistics

@@ -255,6 +255,29 @@ def test_hidden_states_times_weight(stand_in, pretend, dtype):
     assert stats.nll[0, 2] == 0
 
 
+@pytest.mark.parametrize("part", ["logits", "linear"])
+def test_shards_of_the_vocabulary_combine_to_the_whole(stand_in, pretend, part):
+    pretend(Module(stand_in))
+    generator = np.random.default_rng(5)
+    hidden = generator.integers(-1, 2, (4, 32)).astype(np.float16)
+    weight = generator.integers(-1, 2, (90, 32)).astype(np.float16)
+    logits = hidden @ weight.T  # small integers: exact
+    labels = np.array([0, 29, 30, 89])
+
+    def sums(start, stop):
+        if part == "linear":
+            return ascend.linear_sums(Tensor(hidden), Tensor(weight[start:stop]), labels, start)
+        return ascend.logit_sums(Tensor(logits[:, start:stop]), labels, start)
+
+    parts = [sums(start, start + 30) for start in (0, 30, 60)]
+    largest = np.max([part[0] for part in parts], axis=0)
+    total = np.sum([part[1] * np.exp(part[0] - largest) for part in parts], axis=0)
+    target = np.sum([part[2] for part in parts], axis=0)
+    np.testing.assert_array_equal(target, logits[np.arange(4), labels])
+    nll = np.log(total) + largest - target
+    assert np.abs(nll - by_twin(Tensor(logits.astype(np.float32)), labels).nll).max() < 1e-6
+
+
 @pytest.mark.parametrize("module", [ExclusiveEnd, ShardsIgnored])
 def test_an_operator_with_other_shards_than_documented_is_not_used(stand_in, pretend, module):
     pretend(module(stand_in))
