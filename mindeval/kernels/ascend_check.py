@@ -1,7 +1,11 @@
-"""Small batches on which a compiled Ascend operator must agree with the NumPy twin before it is used."""
+"""Small batches on which a compiled Ascend operator must agree with the NumPy twin before it is used.
+
+``python -m mindeval.kernels.ascend_check logits`` (or ``linear``) checks a part on the card; the build runs it.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import mindspore as ms
@@ -88,3 +92,18 @@ def check_linear(module: Any, dtype: str) -> str | None:
         return f"a label in another shard gives {outside.tolist()}, not 0"
     wrong = difference(np.log(total) + largest - inside, nll)
     return None if wrong is None else f"in two shards: {wrong}"
+
+
+def main(part: str) -> int:
+    """Checks a part for all its dtypes on the card; 0 if it agrees with the NumPy twin."""
+    from . import ascend
+
+    ms.set_device("Ascend")
+    reasons = {dtype: ascend.unusable(part, dtype) for dtype in ascend.FORMATS[part]}
+    failed = [f"{dtype}: {reason}" for dtype, reason in reasons.items() if reason is not None]
+    print("\n".join(failed))
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

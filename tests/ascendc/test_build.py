@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 
 import pytest
 
@@ -124,7 +125,7 @@ def test_what_was_built_is_recorded_and_found_again(toolkit, monkeypatch, capsys
     monkeypatch.setattr(build, "build_kernels", fake_kernels)
     (toolkit / "compiler/tikcpp/ascendc_kernel_cmake/ascendc.cmake").write_text("")
     assert build.main(["--cann", str(toolkit), "--soc", "Ascend910B1"]) == 0
-    assert "logits: built; it is checked against the NumPy twin at first use" in capsys.readouterr().out
+    assert "logits: built, not checked: there is no card here" in capsys.readouterr().out
     monkeypatch.setenv("ASCEND_HOME_PATH", str(toolkit))
     _, record = ascend_files.installed_build()
     assert record == {
@@ -141,6 +142,30 @@ def test_without_the_ascend_c_compiler_the_glue_is_still_built(toolkit, monkeypa
     output = capsys.readouterr().out
     assert "logits: the Ascend C kernel was not built: no CANN's Ascend C compiler" in output
     assert "linear: built" in output
+
+
+@pytest.mark.parametrize(
+    ("check", "outcome"),
+    [
+        ("", "agrees with the NumPy twin on this card"),
+        ("print('nll of row 0 is 1'); raise SystemExit(3)", "its check failed (exit code 3): nll of row 0 is 1"),
+        ("import os; os.abort()", "its check failed (exit code -6): no word"),
+        ("import time; time.sleep(60)", "its check did not end within 2 seconds"),
+    ],
+)
+def test_on_a_card_the_build_is_checked_in_a_process_of_its_own(toolkit, monkeypatch, capsys, check, outcome):
+    monkeypatch.setattr(build, "build_glue", fake_glue)
+    monkeypatch.setattr(build, "card_name", lambda root: "Ascend910B1")
+    monkeypatch.setattr(
+        build, "CHECK", (sys.executable, "-c", f"import sys; assert sys.argv[1:] == ['linear']\n{check}")
+    )
+    monkeypatch.setattr(build, "CHECK_SECONDS", 2 if "sleep" in check else 600)
+    (toolkit / "lib64" / "libopapi.so").write_bytes(b"\0" + ascend_files.FUSED_LINEAR.encode() + b"\0")
+    assert build.main(["--cann", str(toolkit)]) == 0
+    assert f"linear: {outcome}" in capsys.readouterr().out
+    monkeypatch.setenv("ASCEND_HOME_PATH", str(toolkit))
+    _, record = ascend_files.installed_build()
+    assert record["missing"]["linear"] == (outcome if check else None)
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
