@@ -4,13 +4,14 @@ process's bit for bit."""
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import mindspore as ms
 import numpy as np
 from harness import case, message, run_all
 
-from mindeval import MetricCollection, distributed
+from mindeval import MetricCollection, distributed, kernels
 from mindeval.answers.answer import AnswerAccuracy
 from mindeval.answers.choice import ChoiceAccuracy
 from mindeval.answers.pass_at_k import PassAtK
@@ -99,6 +100,20 @@ def an_undeclared_subject_on_one_rank_is_an_error_on_all():
     metric = ChoiceAccuracy(mode="text", groups=["law"], distributed=True)
     metric.update(["A"], ["A"], None, ["law" if RANK else "music"])
     assert "'music' is not one of the declared groups" in message(metric.eval)
+
+
+@case
+def logits_that_are_sharded_over_the_vocabulary_give_the_same_answers():
+    edges = np.linspace(0, 11, WORLD + 1).astype(int)
+    shard = np.ascontiguousarray(LOGITS[:, edges[RANK] : edges[RANK + 1]])
+    nll = partial(kernels.vocab_parallel_nll, vocab_start=int(edges[RANK]))
+    letters = ChoiceAccuracy(tokenizer_or_ids=IDS, nll=nll)
+    letters.update(shard, LABELS)
+    yes = YesNoAccuracy({"yes": [3, 5], "no": [1]}, nll=nll)
+    yes.update(shard, TRUE)
+    assert letters.eval() == EXPECTED["letters"][0]
+    assert yes.eval() == EXPECTED["yes"][0]
+    assert abs(yes.result()["mass"] - EXPECTED["yes"][1]["mass"]) < 1e-6
 
 
 if __name__ == "__main__":
