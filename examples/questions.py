@@ -13,7 +13,7 @@ computed, each in the way that its kind of benchmark uses:
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,25 +28,29 @@ from mindeval.answers.yes_no import YesNoAccuracy
 DATA = Path(__file__).parent / "data"
 CONTEXT = "\nAnswer:"  # the end of every prompt
 IGNORE = -100
+Encode = Callable[[str], "list[int]"]
 
 
 def score_questions(
-    network: nn.Cell, tokenizer: Any, *, window: int = 128, batch_size: int = 8, begin: Sequence[int] = ()
+    network: nn.Cell, tokenizer: Any, *, batch_size: int = 8, begin: Sequence[int] = ()
 ) -> dict[str, dict]:
     """The results of the Yes/No questions, the letters and the option texts, by those names.
 
     Args:
         network: token ids int32 [B, T] -> logits [B, T, V]; what pads the end of a row must not change what is before.
         tokenizer: an object with `encode(text)` that puts no token before or after.
-        window: tokens of a row: every prompt must fit.
-        batch_size: rows of a batch. It does not change the results.
+        batch_size: rows of a batch. It does not change the answers.
         begin: ids before every prompt, such as the beginning-of-text token.
     """
-    encode = Encoder(tokenizer, begin, window)
+
+    def encode(text: str) -> list[int]:
+        encoded = tokenizer.encode(text)
+        return [*begin, *getattr(encoded, "ids", encoded)]
+
     yes_no, choices = read_questions("yes_no.jsonl"), read_questions("choices.jsonl")
     return {
-        "yes_no": score_yes_no(network, encode, yes_no, batch_size),
-        "letters": score_letters(network, encode, choices, batch_size),
+        "yes_no": score_yes_no(network, tokenizer, encode, yes_no, batch_size),
+        "letters": score_letters(network, tokenizer, encode, choices, batch_size),
         "options": score_options(network, encode, choices, batch_size),
     }
 
@@ -55,21 +59,10 @@ def read_questions(name: str) -> list[dict]:
     return [json.loads(line) for line in (DATA / name).read_text(encoding="utf-8").splitlines()]
 
 
-class Encoder:
-    """Texts to rows of one length."""
-
-    def __init__(self, tokenizer: Any, begin: Sequence[int], window: int):
-        self.tokenizer, self.begin, self.window = tokenizer, list(begin), window
-
-    def ids(self, text: str) -> list[int]:
-        encoded = self.tokenizer.encode(text)
-        ids = self.begin + list(getattr(encoded, "ids", encoded))
-        if len(ids) > self.window:
-            raise ValueError(f"a prompt has {len(ids)} tokens, but the window {self.window}: {text[:60]!r}")
-        return ids
-
-    def padded(self, ids: list[int], value: int = 0) -> np.ndarray:
-        return np.array(ids + [value] * (self.window - len(ids)), np.int32)
+def padded(rows: list[list[int]], value: int = 0) -> np.ndarray:
+    """Rows of one length, a multiple of 8 so that few shapes occur."""
+    length = -(-max(map(len, rows)) // 8) * 8
+    return np.array([row + [value] * (length - len(row)) for row in rows], np.int32)
 
 
 class AtAnswer(nn.Cell):
@@ -94,85 +87,79 @@ class OverOption(nn.Cell):
         return self.head(self.network(ids), labels)
 
 
-def score_yes_no(network: nn.Cell, encode: Encoder, questions: list[dict], batch_size: int) -> dict:
-    singles = YesNoAccuracy(encode.tokenizer, context=CONTEXT).candidates  # those that one row of logits can score
-    metric = YesNoAccuracy(
-        {label: [c.ids for c in singles if c.label == label] for label in ("yes", "no")}, inputs="log_probs"
-    )
-    evaluator = AtAnswer(network, metric.head())
+def score_yes_no(network: nn.Cell, tokenizer: Any, encode: Encode, questions: list[dict], batch_size: int) -> dict:
+    found = YesNoAccuracy(tokenizer, context=CONTEXT).candidates
+    ids = {label: [c.ids for c in found if c.label == label] for label in ("yes", "no")}
+    metric = YesNoAccuracy(ids, inputs="log_probs")
     prompts = [
         f"Passage: {row['passage']}\nQuestion: {row['question']}? Answer Yes or No.{CONTEXT}" for row in questions
     ]
-    for scores, rows, mask in scored(evaluator, encode, prompts, batch_size):
+    for scores, rows, mask in batches(AtAnswer(network, metric.head()), [encode(text) for text in prompts], batch_size):
         metric.update(scores, [questions[row]["answer"] for row in rows], mask)
     metric.eval()
     return metric.result()
 
 
-def score_letters(network: nn.Cell, encode: Encoder, questions: list[dict], batch_size: int) -> dict:
-    singles = ChoiceAccuracy(tokenizer_or_ids=encode.tokenizer, context=CONTEXT).candidates
-    ids = {letter: [c.ids for c in singles if c.label == letter] for letter in "ABCD"}
+def score_letters(network: nn.Cell, tokenizer: Any, encode: Encode, questions: list[dict], batch_size: int) -> dict:
+    found = ChoiceAccuracy(tokenizer_or_ids=tokenizer, context=CONTEXT).candidates
+    ids = {letter: [c.ids for c in found if c.label == letter] for letter in "ABCD"}
     metric = ChoiceAccuracy(tokenizer_or_ids=ids, inputs="log_probs", groups=True)
-    evaluator = AtAnswer(network, metric.head())
     prompts = []
     for row in questions:
         options = "\n".join(f"{letter}. {option}" for letter, option in zip("ABCD", row["options"]))
         prompts.append(f"Question: {row['question']}\n{options}{CONTEXT}")
-    for scores, rows, mask in scored(evaluator, encode, prompts, batch_size):
+    for scores, rows, mask in batches(AtAnswer(network, metric.head()), [encode(text) for text in prompts], batch_size):
         chosen = [questions[row] for row in rows]
         metric.update(scores, [row["answer"] for row in chosen], mask, [row["subject"] for row in chosen])
     metric.eval()
     return metric.result()
 
 
-def score_options(network: nn.Cell, encode: Encoder, questions: list[dict], batch_size: int) -> dict:
-    metric = ChoiceAccuracy(mode="loglikelihood", groups=True)
+def batches(
+    evaluator: nn.Cell, prompts: list[list[int]], batch_size: int
+) -> Iterator[tuple[ms.Tensor, list[int], np.ndarray]]:
+    """(candidates' log-probabilities, question numbers, mask) by batches of one size; the last is filled and masked."""
+    ids, last = padded(prompts), np.array([len(prompt) - 1 for prompt in prompts], np.int32)
+    for first in range(0, len(prompts), batch_size):
+        rows = np.arange(first, first + batch_size)
+        mask = rows < len(prompts)
+        rows = np.minimum(rows, len(prompts) - 1)
+        yield evaluator(ms.Tensor(ids[rows]), ms.Tensor(last[rows])), rows.tolist(), mask
+
+
+def score_options(network: nn.Cell, encode: Encode, questions: list[dict], batch_size: int) -> dict:
     evaluator = OverOption(network, OptionHead(4))
-    per_batch = max(1, batch_size // 4)
-    for first in range(0, len(questions), per_batch):
-        part = questions[first : first + per_batch]
-        filled = part + [part[-1]] * (per_batch - len(part))
-        given, alone = (
-            evaluate_options(evaluator, encode, [(prefix.format(**row), row["options"]) for row in filled])
-            for prefix in ("Question: {question}" + CONTEXT, CONTEXT.strip())
-        )
-        texts = np.array([[[len(text), len(text.encode())] for text in row["options"]] for row in filled])
-        table = np.concatenate([given, texts, alone[..., :1]], axis=2)  # sum, tokens, characters, bytes, prior
-        metric.update(
-            table,
-            [row["answer"] for row in filled],
-            np.arange(per_batch) < len(part),
-            [row["subject"] for row in filled],
-        )
+    contexts = [f"Question: {row['question']}{CONTEXT}" for row in questions]
+    given = option_scores(evaluator, encode, contexts, questions, batch_size)
+    alone = option_scores(evaluator, encode, [CONTEXT.strip()] * len(questions), questions, batch_size)
+    lengths = np.array([[[len(text), len(text.encode())] for text in row["options"]] for row in questions])
+    metric = ChoiceAccuracy(mode="loglikelihood", groups=True)
+    metric.update(
+        np.concatenate([given, lengths, alone[..., :1]], axis=2),  # sum, tokens, characters, bytes, prior
+        [row["answer"] for row in questions],
+        None,
+        [row["subject"] for row in questions],
+    )
     metric.eval()
     return metric.result()
 
 
-def evaluate_options(evaluator: nn.Cell, encode: Encoder, questions: list[tuple[str, list[str]]]) -> np.ndarray:
-    """[B, 4, 2]: log P(option | context) and its tokens. Context and option are encoded together."""
-    ids, labels = [], []
-    for context, options in questions:
-        before = len(encode.ids(context))
-        for option in options:
-            row = encode.ids(f"{context} {option}")
-            ids.append(encode.padded(row))
-            targets = [IGNORE] * len(row)
-            targets[before - 1 : -1] = row[before:]  # position t predicts the token at t + 1
-            labels.append(encode.padded(targets, IGNORE))
-    return evaluator(ms.Tensor(np.stack(ids)), ms.Tensor(np.stack(labels))).asnumpy()
-
-
-def scored(
-    evaluator: nn.Cell, encode: Encoder, prompts: list[str], batch_size: int
-) -> Iterator[tuple[ms.Tensor, list[int], np.ndarray]]:
-    """(candidates' log-probabilities, question numbers, mask) by batches of one size; the last is filled and masked."""
-    for first in range(0, len(prompts), batch_size):
-        rows = list(range(first, min(first + batch_size, len(prompts))))
-        mask = np.arange(batch_size) < len(rows)
-        rows += [rows[-1]] * (batch_size - len(rows))
-        ids = [encode.ids(prompts[row]) for row in rows]
-        scores = evaluator(
-            ms.Tensor(np.stack([encode.padded(row) for row in ids])),
-            ms.Tensor(np.array([len(row) - 1 for row in ids], np.int32)),
-        )
-        yield scores, rows, mask
+def option_scores(
+    evaluator: nn.Cell, encode: Encode, contexts: list[str], questions: list[dict], batch_size: int
+) -> np.ndarray:
+    """[questions, 4, 2]: log P(option | context) and its tokens. Context and option are encoded together."""
+    rows, targets = [], []
+    for context, question in zip(contexts, questions):
+        before = len(encode(context))
+        for option in question["options"]:
+            ids = encode(f"{context} {option}")
+            rows.append(ids)
+            targets.append([IGNORE] * (before - 1) + ids[before:])  # position t predicts the token at t + 1
+    ids = padded(rows)
+    labels = padded([*targets, [IGNORE] * ids.shape[1]], IGNORE)[:-1]
+    step = max(1, batch_size // 4) * 4
+    parts = [
+        evaluator(ms.Tensor(ids[first : first + step]), ms.Tensor(labels[first : first + step])).asnumpy()
+        for first in range(0, len(ids), step)
+    ]
+    return np.concatenate(parts)

@@ -94,7 +94,7 @@ def given(classes: Mapping[str, Sequence[Any]]) -> list[Candidate]:
     """Candidates from ids: each form is an id or a sequence of ids."""
     found = []
     for label, forms in classes.items():
-        for form in [forms] if isinstance(form_id := forms, int) and not isinstance(form_id, bool) else forms:
+        for form in [forms] if isinstance(forms, int) else forms:
             ids = (form,) if isinstance(form, int) else tuple(form)
             if not ids or not all(isinstance(token, int) and token >= 0 for token in ids):
                 raise ValueError(f"ids of {label!r} must be token ids or sequences of them, but got {form!r}")

@@ -6,50 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Reader, canonical
 from mindeval.answers._result import Extraction
 from mindeval.answers._statements import CORRECTION, RETRACTION, answer_cues, clause_before, is_asked, other_cues
-from mindeval.answers._text import BOX_MARK, fold, plain, segments, split_reasoning
+from mindeval.answers._text import BOX_MARK, plain, segments, split_reasoning
 
-_OPEN = r"[(\[{<\"'“「『【《]"
-_CLOSE = r"[)\]}>\"'”」』】》]"
-_SEPARATOR = re.compile(
-    r"[ \t]*(?:,|、|/|&|\+|;|(?<!\w)(?:and|or|nor|as well as)(?!\w)|以及|或者|及|和|与|或|跟)"
-    r"[ \t]*(?:(?:and|or)(?!\w)|和|与)?[ \t]*|[ \t]+",
-    re.IGNORECASE,
-)
-_PREFIX = re.compile(r"(?:(?:option|choice|letter|answer)s?(?!\w)|选项|选|第)?[ \t]*", re.IGNORECASE)
-_VERB_AFTER = (
-    r"(?:is|are|was|were|and|or|nor|but|because|since|as|for|not|which|with|would|must|should|seems?|due|then|over"
-    r"|rather|instead|here|now|unless|if|while|after|when|means|correctly|correct|right)"
-)
-# "A dog", "I think": an article and a pronoun, not options.
-_AFTER_ARTICLE = re.compile(rf"[ \t]+(?!{_VERB_AFTER}(?!\w))(?:[a-z]|[A-Z]\w+[ \t]+\w)")
-_AFTER_PRONOUN = re.compile(rf"[ \t]+(?!{_VERB_AFTER}(?!\w))\w|'")
-_DENIED_AFTER = re.compile(
-    r"[ \t]*(?:项|选项)?(?:的?(?:说法|表述|叙述|描述|观点))?[ \t]*(?:"
-    r"(?:(?:,[ \t]*)?which[ \t]+)?(?:is|are|was|were|seems?|looks?|being|must be|can be|should be|would be"
-    r"|has to be)[ \t]+"
-    r"(?:(?:clearly|obviously|also|therefore|thus|definitely|simply|just|all|both)[ \t]+)*"
-    r"(?:(?:an?|the)[ \t]+)?(?:wrong|incorrect|false|invalid|untrue|impossible|irrelevant|out(?!\w)|ruled out"
-    r"|eliminated|excluded|distractors?|inaccurate|not"
-    r"(?!\w)(?![ \t]+only))"
-    r"|(?:is|are|was|were|can|could|would|should)(?:n't|[ \t]+not)[ \t]+(?:be[ \t]+)?(?:the[ \t]+|an?[ \t]+)?"
-    r"(?:right|correct|answers?|true|valid|it(?!\w)|possible|best|options?|choices?|supported|suitable|appropriate)"
-    r"|can(?:not|'t| not) be|(?:isn't|wasn't|aren't)(?!\w)"
-    r"|(?:也|都|均|显然|明显|则|就|的|是|为|属于)*(?:错|不正确|不对|不符|不成立|不合|不选|不是(?:正确|答案|对|[,。;]|\s*(?:\n|$))|有误|排除|误)"
-    r")",
-    re.IGNORECASE,
-)
-_AFFIRMED_AFTER = re.compile(
-    r"[ \t]*(?:项|选项)?(?:的?(?:说法|表述|叙述|描述|观点))?[ \t]*(?:"
-    r"(?:is|are|was|were|must be|should be|has to be|seems|looks|would be)[ \t]+"
-    r"(?:(?:clearly|obviously|therefore|thus|definitely|indeed|also|probably|most likely|likely|the|most|only"
-    r"|then|my|a|an|all|both)[ \t]+)*"
-    r"(?:correct|right(?!\w)|true|best|answers?|accurate|suitable|appropriate|valid|final|one(?!\w))"
-    r"|(?:是|为|才|都|均|也|完全|显然|最|的|就|则|就是)*(?:正确|对的|对(?=[,。;!\s]|$)|符合题意|符合|成立|最佳|最合适|恰当|答案|无误)|才是|当选"
-    r")",
-    re.IGNORECASE,
-)
 _UNASSERTED = re.compile(
     r"(?<!\w)(?:if|whether|suppose|assume|assuming|unless|wrong|incorrect|false|worst)(?!\w)"
     r"|如果|假如|假设|若|是否|错误|不正确",
@@ -83,96 +44,7 @@ def _after(pattern: re.Pattern, text: str, position: int) -> int:
     return match.end() if match else position
 
 
-class _Reader:
-    """Reads option labels, or the options' texts, at a position of a folded text."""
-
-    def __init__(self, labels: Sequence[str], options: Sequence[str] | None):
-        self.by_text = {_canonical(option): label for label, option in zip(labels, options or [])}
-        self.labels = {label.upper(): label for label in labels}
-        both = "".join(sorted({re.escape(form) for label in labels for form in (label.upper(), label.lower())}))
-        self.item = re.compile(rf"({_OPEN}*)[ \t]*([{both}])(?![A-Za-z0-9_]|'[a-zA-Z]|-[a-zA-Z])(?:[ \t]*({_CLOSE}+))?")
-        upper = "".join(re.escape(label.upper()) for label in labels)
-        self.run = re.compile(rf"({_OPEN}*)[ \t]*([{upper}]{{2,}})(?![A-Za-z0-9_'])({_CLOSE}*)")
-        forms = sorted((re.escape(text) for text in self.by_text if text), key=len, reverse=True)
-        self.text = (
-            re.compile(rf"{_OPEN}*(?<![A-Za-z0-9_])({'|'.join(forms)})(?![A-Za-z0-9_])", re.IGNORECASE)
-            if forms
-            else None
-        )
-
-    def one(self, text: str, position: int, lower: bool) -> tuple[str, int] | None:
-        """(label, where it ends) of a label at ``position``; ``lower`` admits a bare lower-case letter."""
-        if (
-            position
-            and re.match(r"[A-Za-z0-9_]", text[position - 1])
-            and re.match(r"[A-Za-z0-9_]", text[position : position + 1])
-        ):
-            return None
-        match = self.item.match(text, position)
-        if match is None:
-            return None
-        letter, bracketed = match.group(2), bool(match.group(1)) and bool(match.group(3))
-        if not bracketed:
-            rest = text[match.end() :]
-            closed = ")" in (match.group(3) or "")
-            if closed:
-                pass
-            elif letter in "Aa" and _AFTER_ARTICLE.match(rest) or letter in "Ii" and _AFTER_PRONOUN.match(rest):
-                return None
-            if re.match(r"[ \t]*(?:[=≈<^_*+×·]|\u2044|²|³)", rest) and letter.isalpha():
-                return None  # a variable of a formula
-            if (
-                letter.islower()
-                and not (lower and closed)
-                and not (lower and re.match(r"[ \t]*(?:$|\n|[,;:!?)\]\-–—]|\.(?!\w))", rest))
-            ):
-                return None
-        return self.labels[letter.upper()], match.end()
-
-    def several(self, text: str, position: int, lower: bool = True) -> tuple[list[str], int] | None:
-        """(labels, where they end) of a list such as "A", "(A), (B) and (C)" or "ACD" at ``position``."""
-        run = self.run.match(text, position)
-        if run and len(set(run.group(2))) == len(run.group(2)):
-            return [self.labels[letter] for letter in run.group(2)], run.end()
-        start = _PREFIX.match(text, position)
-        first = self.one(text, start.end() if start else position, lower)
-        if first is None:
-            return None
-        found, end = [first[0]], first[1]
-        while separator := _SEPARATOR.match(text, end):
-            start = _PREFIX.match(text, separator.end())
-            following = self.one(text, start.end() if start else separator.end(), lower=False)
-            if following is None or (_judged(text, following[1]) and not separator.group().strip(" \t,;").isalpha()):
-                break  # "B, D is a distractor": the second letter begins a sentence of its own
-            found.append(following[0])
-            end = following[1]
-        return found, end
-
-    def option_text(self, text: str, position: int) -> tuple[str, int] | None:
-        """(label, where it ends) of the longest option text at ``position``."""
-        match = self.text.match(text, position) if self.text else None
-        return (self.by_text[_canonical(match.group(1))], match.end()) if match else None
-
-    def contradicts(self, text: str, end: int, label: str) -> bool:
-        """The text after a label spells another option ("B) Paris" where Paris is A)."""
-        match = re.compile(r"[\s.):,\-–—]*").match(text, end)
-        spelled = self.option_text(text, match.end() if match else end)
-        return spelled is not None and spelled[0] != label
-
-
-def _canonical(option: str) -> str:
-    return re.sub(r"\s+", " ", fold(option)).strip().strip(".。").lower()
-
-
-def _judged(text: str, end: int) -> bool:
-    return bool(
-        _DENIED_AFTER.match(text, end)
-        or _AFFIRMED_AFTER.match(text, end)
-        or re.match(r"[ \t]+(?:is|was|has|does|would|can)(?!\w)", text[end:])
-    )
-
-
-def _cued_statements(text: str, reader: _Reader, language: str | None) -> list[_Statement]:
+def _cued_statements(text: str, reader: Reader, language: str | None) -> list[_Statement]:
     statements = []
     for cue in [*(answer_cues(text, language) or answer_cues(text)), *other_cues(text)]:
         position = cue.end
@@ -204,7 +76,7 @@ def _cued_statements(text: str, reader: _Reader, language: str | None) -> list[_
             found = ([spelled[0]], spelled[1])
         else:
             continue
-        denied = cue.denied or (not cue.denied and _DENIED_AFTER.match(text, found[1]) is not None)
+        denied = cue.denied or (not cue.denied and DENIED_AFTER.match(text, found[1]) is not None)
         statements.append(_Statement(cue.start, found[1], frozenset(found[0]), denied, cue.hedged, cue.tier, rule))
         if cue.denied and (but := _BUT.match(text, found[1])) and (chosen := reader.several(text, but.end())):
             statements.append(
@@ -213,20 +85,20 @@ def _cued_statements(text: str, reader: _Reader, language: str | None) -> list[_
     return statements
 
 
-def _judged_mentions(text: str, reader: _Reader) -> list[_Statement]:
+def _judged_mentions(text: str, reader: Reader) -> list[_Statement]:
     """ "C is correct", "A错误": a label and what is said of it."""
     statements = []
     for match in reader.item.finditer(text):
         found = reader.one(text, match.start(), lower=False)
         if found is None or is_asked(text, found[1]) or _UNASSERTED.search(clause_before(text, match.start())):
             continue
-        denied = _DENIED_AFTER.match(text, found[1]) is not None
-        if denied or _AFFIRMED_AFTER.match(text, found[1]):
+        denied = DENIED_AFTER.match(text, found[1]) is not None
+        if denied or AFFIRMED_AFTER.match(text, found[1]):
             statements.append(_Statement(match.start(), found[1], frozenset([found[0]]), denied, False, 2, "judgement"))
     return statements
 
 
-def _verdicts(text: str, reader: _Reader) -> list[_Statement]:
+def _verdicts(text: str, reader: Reader) -> list[_Statement]:
     """The verdicts of a list of options, three at least."""
     statements = []
     for match in reader.item.finditer(text):
@@ -266,7 +138,7 @@ def _decide(text: str, statements: list[_Statement], multiple: bool, weakest: in
     return Extraction("".join(sorted(labels)), last.rule)
 
 
-def _listing(text: str, reader: _Reader) -> str:
+def _listing(text: str, reader: Reader) -> str:
     """The text without lines that repeat the question's options ("A. one", "B. two", ...)."""
     lines = text.split("\n")
     kept: list[str] = []
@@ -278,7 +150,7 @@ def _listing(text: str, reader: _Reader) -> str:
         block.clear()
 
     for line in lines:
-        label = re.match(rf"\s*{_OPEN}?([A-Za-z0-9])(?:{_CLOSE}|[.):、])\s*\S", line)
+        label = re.match(rf"\s*{OPEN}?([A-Za-z0-9])(?:{CLOSE}|[.):、])\s*\S", line)
         if label and len(block) < len(expected) and label.group(1).upper() == expected[len(block)]:
             block.append(line)
             continue
@@ -288,7 +160,7 @@ def _listing(text: str, reader: _Reader) -> str:
     return "\n".join(kept)
 
 
-def _leading_or_last(text: str, reader: _Reader, multiple: bool) -> Extraction | None:
+def _leading_or_last(text: str, reader: Reader, multiple: bool) -> Extraction | None:
     """A letter that stands alone at the beginning, or on the last line."""
     text = _listing(text, reader).strip()
     start = re.match(r"[\s:.,\-–—>]*", text)
@@ -298,7 +170,7 @@ def _leading_or_last(text: str, reader: _Reader, multiple: bool) -> Extraction |
         ("last line", text.rsplit("\n", 1)[-1].strip()),
     ):
         match = reader.several(part, 0)
-        if match is None or _DENIED_AFTER.match(part, match[1]) or _VERDICT.match(part, match[1]):
+        if match is None or DENIED_AFTER.match(part, match[1]) or _VERDICT.match(part, match[1]):
             continue
         rest = part[match[1] :]
         alone = re.fullmatch(r"\s*[.。!)]*\s*", rest) is not None
@@ -322,7 +194,7 @@ def _leading_or_last(text: str, reader: _Reader, multiple: bool) -> Extraction |
 _SHORT = 6
 
 
-def _mentions(text: str, reader: _Reader, multiple: bool, denied: frozenset[str]) -> Extraction | None:
+def _mentions(text: str, reader: Reader, multiple: bool, denied: frozenset[str]) -> Extraction | None:
     """The only option that is mentioned as an option: "(C)", "option C", or any letter of a very short text."""
     short = len(re.findall(r"\w+", text)) <= _SHORT
     labels: set[str] = set()
@@ -344,12 +216,12 @@ def _mentions(text: str, reader: _Reader, multiple: bool, denied: frozenset[str]
     return Extraction("".join(sorted(labels)), "only option mentioned") if len(labels) == 1 else None
 
 
-def _option_texts(text: str, reader: _Reader, denied: frozenset[str]) -> Extraction | None:
+def _option_texts(text: str, reader: Reader, denied: frozenset[str]) -> Extraction | None:
     """The only option whose text occurs."""
     if reader.text is None:
         return None
     labels = {
-        reader.by_text[_canonical(match.group(1))] for match in reader.text.finditer(re.sub(r"\s+", " ", text))
+        reader.by_text[canonical(match.group(1))] for match in reader.text.finditer(re.sub(r"\s+", " ", text))
     } - denied
     if not labels:
         return None
@@ -358,10 +230,10 @@ def _option_texts(text: str, reader: _Reader, denied: frozenset[str]) -> Extract
     return Extraction(labels.pop(), "option text")
 
 
-def _from_segment(segment: str, reader: _Reader, multiple: bool, language: str | None) -> Extraction | None:
+def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | None) -> Extraction | None:
     text = plain(segment)
-    if reader.text is not None and _canonical(text.strip().strip(BOX_MARK)) in reader.by_text:
-        return Extraction(reader.by_text[_canonical(text.strip().strip(BOX_MARK))], "option text")
+    if reader.text is not None and canonical(text.strip().strip(BOX_MARK)) in reader.by_text:
+        return Extraction(reader.by_text[canonical(text.strip().strip(BOX_MARK))], "option text")
     stated = _listing(text, reader)
     statements = _cued_statements(stated, reader, language) + _judged_mentions(stated, reader) + _verdicts(text, reader)
     denied = frozenset().union(*(statement.labels for statement in statements if statement.denied))
@@ -419,7 +291,7 @@ def extract_choice(
     """
     labels = _checked_labels(choices, options, language)
     visible, reasoning, rule = split_reasoning(text)
-    reader = _Reader(labels, options)
+    reader = Reader(labels, options)
     for part in (visible, reasoning):
         for segment in segments(part)[:1]:
             found = _from_segment(segment, reader, multiple, language)
