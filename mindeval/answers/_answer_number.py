@@ -145,10 +145,10 @@ def _algebra(tail: str, number: Number) -> bool:
 
 
 def _unclear(text: str, number: Number) -> bool:
-    """ "2,74" and "1 000" may be one number or two, "12:30" is a time."""
+    """ "2,74" and "1 000" may be one number or two, "12:30" is a time, "10^3" is not 10."""
     return (
         number.value is None
-        or re.match(r"[,:]\d|[ ]\d{3}(?!\d)", text[number.end :]) is not None
+        or re.match(r"[,:]\d|[ ]\d{3}(?!\d)|\s*(?:\^|\*\*\d)", text[number.end :]) is not None
         or re.search(r"\d[,:]$", text[: number.start]) is not None
         or (
             re.search(r"(?<!\d)\d{1,3}[ ]$", text[: number.start]) is not None
@@ -177,7 +177,11 @@ def _cut_off(text: str, number: Number) -> bool:
     line = text.rstrip().rsplit("\n", 1)[-1]
     open_bracket = line.count("(") > line.count(")") or line.count("<<") > line.count(">>")
     digits = sum(char.isdigit() for char in text[number.start : number.end])
-    return open_bracket or digits > _MAX_DIGITS or _UNFINISHED.search(text[-40:]) is not None
+    return (
+        open_bracket
+        or digits > _MAX_DIGITS
+        or _UNFINISHED.search(re.sub(r"(?<=\S)[*_`]+\s*$", "", text)[-40:]) is not None
+    )
 
 
 def _answer(number: Number, rule: str, percent: str) -> Extraction:

@@ -24,6 +24,8 @@ _BUT = re.compile(
     r"[ \t]*,?[ \t]*(?:but|rather|instead|而是|而应|应)[ \t]*(?:rather|instead|is|it's|it is|the|选|为|是)?[ \t]*",
     re.IGNORECASE,
 )
+_LISTED = re.compile(r"(?:(?<!\w)(?:and|or|nor|both|neither)|[和或及、])\s*[(\[\"']*$", re.IGNORECASE)
+_HEAD = re.compile(r"[\s\W]*\w[)\]]?(?:[.):]|\s*\n)")  # an answer sheet's "C." or "C)", not the subject of a sentence
 _GAP_AFTER_COLON = re.compile(r"\s*[:=\"'“\-–—→>]*\s*")
 
 
@@ -93,6 +95,9 @@ def _judged_mentions(text: str, reader: Reader) -> list[_Statement]:
         if found is None or is_asked(text, found[1]) or _UNASSERTED.search(clause_before(text, match.start())):
             continue
         denied = DENIED_AFTER.match(text, found[1]) is not None
+        listed = _LISTED.search(text[: match.start()])
+        if listed and not denied:
+            continue  # "both A and B are right": what is said is said of the list
         if denied or AFFIRMED_AFTER.match(text, found[1]):
             statements.append(_Statement(match.start(), found[1], frozenset([found[0]]), denied, False, 2, "judgement"))
     return statements
@@ -237,8 +242,14 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
     stated = _listing(text, reader)
     statements = _cued_statements(stated, reader, language) + _judged_mentions(stated, reader) + _verdicts(text, reader)
     denied = frozenset().union(*(statement.labels for statement in statements if statement.denied))
+    decided = _decide(stated, statements, multiple, weakest=2)
+    if decided is not None and decided.rule == "judgement":
+        headed = _HEAD.match(_listing(text, reader).strip())
+        leading = _leading_or_last(text, reader, multiple) if headed else None
+        if leading is not None and leading.answer not in (None, decided.answer):
+            return Extraction(None, "contradictory statements", ambiguous=True)
     return (
-        _decide(stated, statements, multiple, weakest=2)
+        decided
         or _leading_or_last(text, reader, multiple)
         or _decide(stated, statements, multiple, weakest=3)
         or _mentions(stated, reader, multiple, denied)

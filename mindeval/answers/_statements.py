@@ -13,7 +13,7 @@ from mindeval.answers._text import BOX_MARK
 # "The answer is", "ANSWER:", "the correct option is"; adjectives that turn a cue round are seen by _OTHER_POLARITY.
 _NOUN_EN = (
     r"(?<![\w/])(?:"
-    r"answers?|ans"
+    r"answers?|ans\.?"
     r"|(?:correct|right|best|final|true|most (?:likely|appropriate|suitable|accurate))\s+"
     r"(?:choices?|options?|selections?|solutions?|responses?|statements?|letters?|ones?)"
     r"|(?:my|final)\s+(?:choice|selection|pick|response)"

@@ -58,6 +58,7 @@ WRITTEN = {
 }
 STATED = [
     "{}",
+    "**{}**",
     "The answer is {}.",
     "the answer is therefore {}",
     "Answer: {}",
@@ -126,6 +127,8 @@ def test_grouped_decimals_of_any_size_are_read_exactly(digits, places):
         ("The answer is 2 hours and 30 minutes", "several numbers"),
         ("The answer is 10 + x", "several numbers"),
         ("The answer is 12:30", "several numbers"),
+        ("The answer is 10^3", "several numbers"),
+        ("The answer is 1 234", "several numbers"),
         ("The answer is 2,74 or so", "several numbers"),
         ("It costs 2,74", "unclear number"),
         ("The range is 3-5", "cut off"),
