@@ -1,3 +1,57 @@
-"""Exact metrics for training and evaluating language models with MindSpore."""
+"""Exact metrics for training and evaluating language models with MindSpore.
+
+The public names are imported when they are first used, so that ``import mindeval`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Metric": "metric",
+    "MetricCollection": "collection",
+    "Score": "score",
+    "Signature": "score",
+    "Loss": "language.loss",
+    "Perplexity": "language.perplexity",
+    "Accuracy": "classification.accuracy",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mindeval' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"mindeval.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
+
+
+def _refuse_broken_numpy() -> None:
+    """MindSpore up to 2.10.0 was built for NumPy 1: with NumPy 2 a bfloat16 Tensor can crash the interpreter."""
+    import numpy
+
+    if int(numpy.__version__.split(".")[0]) < 2:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        mindspore = version("mindspore")
+    except PackageNotFoundError:
+        return
+    if tuple(int(part) for part in mindspore.split(".")[:2] if part.isdigit()) <= (2, 10):
+        raise ImportError(
+            f"mindspore {mindspore} was built for NumPy 1, but NumPy {numpy.__version__} is installed: bfloat16 "
+            'Tensors crash the interpreter with it. Repair it with: pip install "numpy>=1.25,<2"'
+        )
+
+
+_refuse_broken_numpy()

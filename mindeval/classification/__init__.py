@@ -1,1 +1,1 @@
-"""Metrics of class decisions, of scores and their curves, of probabilities, and of regressed numbers."""
+"""Metrics of classification: decisions, scores and their curves, probabilities, and regressed numbers."""

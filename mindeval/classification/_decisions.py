@@ -6,7 +6,7 @@ What is done with the decisions lives in _totals.py and in the metrics.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Block(NamedTuple):
 
     predictions: np.ndarray
     labels: np.ndarray
-    weights: Optional[np.ndarray]
+    weights: np.ndarray | None
 
 
 class Decisions:
@@ -43,10 +43,10 @@ class Decisions:
         self,
         predictions: np.ndarray,
         labels: np.ndarray,
-        counted: Optional[np.ndarray],
-        weights: Optional[np.ndarray],
+        counted: np.ndarray | None,
+        weights: np.ndarray | None,
         ignore_index: int,
-        limit: Optional[int],
+        limit: int | None,
         classes: int,
         rows: int,
     ) -> None:
@@ -86,7 +86,7 @@ def decide(
     weights: Any = None,
     *,
     task: str = "classification",
-    num_classes: Optional[int] = None,
+    num_classes: int | None = None,
     threshold: float = 0.5,
     top_k: int = 1,
     ignore_index: int = -100,
@@ -150,7 +150,7 @@ class Flags(NamedTuple):
     predictions: np.ndarray
     labels: np.ndarray
     counted: np.ndarray
-    weights: Optional[np.ndarray]
+    weights: np.ndarray | None
     samples: int
 
 
@@ -160,7 +160,7 @@ def decide_flags(
     mask: Any = None,
     weights: Any = None,
     *,
-    num_classes: Optional[int] = None,
+    num_classes: int | None = None,
     threshold: float = 0.5,
     ignore_index: int = -100,
 ) -> Flags:
@@ -256,7 +256,7 @@ def _highest_of_block(rows: np.ndarray, labels: np.ndarray, valid: np.ndarray, t
     return np.where(inside & (rank < top_k), places, best)
 
 
-def spread_weights(weights: Any, shape: tuple) -> Optional[np.ndarray]:
+def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
     """Weights as flat float64 of a shape, from that shape or its first axes. They must be finite and >= 0."""
     if weights is None:
         return None
@@ -283,7 +283,7 @@ def check_task(task: str, allowed: tuple = TASKS) -> str:
     return task
 
 
-def check_classes(num_classes: Optional[int], task: str) -> Optional[int]:
+def check_classes(num_classes: int | None, task: str) -> int | None:
     """The declared number of classes; 2 for ``task="binary"``."""
     if num_classes is not None and (
         isinstance(num_classes, bool) or int(num_classes) != num_classes or num_classes < 1
@@ -314,11 +314,11 @@ def _decided_ids(given: np.ndarray, task: str, counted: np.ndarray) -> np.ndarra
         raise ValueError(f"{error}{hint}") from None
 
 
-def _counted(labels: np.ndarray, mask: Any, ignore_index: int) -> Optional[np.ndarray]:
+def _counted(labels: np.ndarray, mask: Any, ignore_index: int) -> np.ndarray | None:
     return None if mask is None else inputs.boolean_mask(mask, labels.shape) & (labels != ignore_index)
 
 
-def _check_width(width: int, limit: Optional[int], top_k: int) -> int:
+def _check_width(width: int, limit: int | None, top_k: int) -> int:
     if limit is not None and width != limit:
         raise ValueError(f"predictions must have {limit} scores on the last axis, but got {width}")
     if width < 2:
@@ -330,7 +330,7 @@ def _check_width(width: int, limit: Optional[int], top_k: int) -> int:
     return width
 
 
-def _check_range(ids: np.ndarray, limit: Optional[int], what: str, ignore_index: Optional[int]) -> None:
+def _check_range(ids: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:
     highest_id = int(ids.view(np.uint64).max())  # a negative id is a huge one
     if highest_id < (2**63 if limit is None else limit):
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 
@@ -29,18 +29,18 @@ class ClassRate(Metric):
     def __init__(
         self,
         task: str = "classification",
-        num_classes: Optional[int] = None,
+        num_classes: int | None = None,
         average: str = "auto",
         top_k: int = 1,
         threshold: float = 0.5,
         ignore_index: int = -100,
         zero_division: float = 0.0,
-        labels_present_only: Optional[bool] = None,
-        classes: Optional[Sequence[int]] = None,
+        labels_present_only: bool | None = None,
+        classes: Sequence[int] | None = None,
         weighted: bool = False,
         *,
-        distributed: Union[bool, str] = False,
-        name: Optional[str] = None,
+        distributed: bool | str = False,
+        name: str | None = None,
     ) -> None:
         self.task = check_task(task)
         self.num_classes = check_classes(num_classes, task)
@@ -159,7 +159,7 @@ class ClassRate(Metric):
         }
 
 
-def _check_chosen(classes: Optional[Sequence[int]], num_classes: Optional[int]) -> Optional[list[int]]:
+def _check_chosen(classes: Sequence[int] | None, num_classes: int | None) -> list[int] | None:
     if classes is None:
         return None
     chosen = sorted({int(place) for place in classes})

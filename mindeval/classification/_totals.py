@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Any, Callable, NamedTuple, Optional, Union
+from typing import Any, Callable, NamedTuple, Union
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class ClassTotals(NamedTuple):
         return bool(self.predicted or self.labelled)
 
 
-def totals_state(num_classes: Optional[int], weighted: bool) -> State:
+def totals_state(num_classes: int | None, weighted: bool) -> State:
     """The empty state that ``count_totals`` adds to: int64 [C, 3], or groups for the classes seen, or exact sums of weights."""
     if weighted:
         return Grouped(ExactSum(), None if num_classes is None else range(3 * num_classes))
@@ -41,7 +41,7 @@ def totals_state(num_classes: Optional[int], weighted: bool) -> State:
     return Grouped(Counts(3))
 
 
-def count_totals(decisions: Decisions, num_classes: Optional[int], weighted: bool) -> Any:
+def count_totals(decisions: Decisions, num_classes: int | None, weighted: bool) -> Any:
     """What a batch adds to the state of ``totals_state``."""
     if weighted:
         return _weighted_totals(decisions)
@@ -92,7 +92,7 @@ def _weighted_totals(decisions: Decisions) -> dict[int, Any]:
     return {key: np.concatenate([np.zeros(0), *parts]) for key, parts in groups.items()}
 
 
-def count_flag_totals(flags: Flags, weighted: bool, num_classes: Optional[int]) -> Any:
+def count_flag_totals(flags: Flags, weighted: bool, num_classes: int | None) -> Any:
     """What a multilabel batch adds to the state of ``totals_state``: the classes are the labels' columns."""
     truth, decided = flags.labels & flags.counted, flags.predictions & flags.counted
     columns = (truth & decided, decided, truth)
@@ -152,7 +152,7 @@ def jaccard(totals: ClassTotals) -> tuple[Total, Total]:
 
 
 def mean_ratio(
-    pairs: Iterable[tuple[Total, Total]], zero_division: float, weights: Optional[Iterable[Total]] = None
+    pairs: Iterable[tuple[Total, Total]], zero_division: float, weights: Iterable[Total] | None = None
 ) -> float:
     """The mean of quotients, weighted or not, rounded once.
 
@@ -185,7 +185,7 @@ def _fine(value: Fraction) -> int:
 
 
 def chosen_classes(
-    table: Mapping[int, ClassTotals], classes: Optional[Iterable[int]], known: Optional[int], present_only: bool
+    table: Mapping[int, ClassTotals], classes: Iterable[int] | None, known: int | None, present_only: bool
 ) -> list[int]:
     """The classes that enter an average: those asked for; else those seen; else all that are known to exist."""
     if classes is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from mindeval.classification import _totals
 from mindeval.classification._rates import ClassRate
@@ -126,7 +126,7 @@ class FBetaScore(ClassRate):
     _value_name = "fbeta"
 
     def __init__(
-        self, beta: float = 1.0, task: str = "classification", num_classes: Optional[int] = None, **options: Any
+        self, beta: float = 1.0, task: str = "classification", num_classes: int | None = None, **options: Any
     ) -> None:
         self.beta = float(beta)
         if not 0 < self.beta < float("inf"):

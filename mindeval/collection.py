@@ -1,0 +1,185 @@
+"""MetricCollection: several metrics that are updated with the same inputs and reduced over the ranks together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mindeval import display
+from mindeval.distributed import Distribution
+from mindeval.metric import Metric
+from mindeval.scope import Scope
+from mindeval.score import Score
+
+
+class MetricCollection:
+    """Metrics under names, with one AllReduce for all of them and one pass over the logits for those that share it.
+
+    In a loop call ``update``, ``eval`` and ``clear`` of the collection; ``Model(...,
+    metrics=collection.as_metrics())`` has MindSpore call each member, with the same effect.
+
+    Args:
+        metrics: name -> metric, or a list of metrics with different names.
+        name: part of what ranks must agree on; give one where two collections hold the same metrics.
+        distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
+
+    Raises:
+        ValueError: if a metric object appears twice (it would be updated twice), two names are equal, or a metric
+            belongs to another collection or was distributed by itself.
+        TypeError: if a member is not a mindeval metric.
+
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
+
+    >>> import numpy as np
+    >>> from mindeval import Accuracy, Perplexity
+    >>> metrics = MetricCollection([Perplexity(), Accuracy()])
+    >>> metrics.update(np.zeros((2, 4), np.float32), np.array([0, 1]))
+    >>> metrics.eval()
+    {'perplexity': 4.0, 'accuracy': 0.5}
+    """
+
+    def __init__(
+        self,
+        metrics: Mapping[str, Metric] | Sequence[Metric],
+        *,
+        name: str = "",
+        distributed: bool | str = False,
+    ) -> None:
+        for metric in metrics.values() if isinstance(metrics, Mapping) else metrics:
+            if not isinstance(metric, Metric):
+                raise TypeError(
+                    f"For 'MetricCollection', members must be mindeval metrics, but got {type(metric).__name__}"
+                )
+        members = dict(metrics) if isinstance(metrics, Mapping) else {metric.name: metric for metric in metrics}
+        if not members:
+            raise ValueError("For 'MetricCollection', there must be at least one metric, but got none")
+        if len(members) != len(metrics):
+            names = [metric.name for metric in metrics]  # type: ignore[union-attr]
+            raise ValueError(
+                f"For 'MetricCollection', names must differ, but got {names}: give a dict of name -> metric"
+            )
+        if len({id(metric) for metric in members.values()}) != len(members):
+            raise ValueError(f"For 'MetricCollection', the same metric object appears twice under {list(members)}")
+        for member, metric in members.items():
+            if metric._scope.owned:
+                raise ValueError(f"For 'MetricCollection', '{member}' already belongs to a collection")
+            if metric._scope.distribution.enabled:
+                raise ValueError(
+                    f"For 'MetricCollection', '{member}' was distributed by itself: distribute the collection"
+                )
+        self._take(Scope(members, name))
+        if distributed:
+            self.set_distributed(True, distributed if isinstance(distributed, str) else None)
+
+    def _take(self, scope: Scope) -> None:
+        self._scope = scope
+        scope.owned = True
+        for name, metric in scope.members.items():
+            metric._scope, metric.name = scope, name
+
+    def __getitem__(self, name: str) -> Metric:
+        return self._scope.members[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._scope.members)
+
+    def __len__(self) -> int:
+        return len(self._scope.members)
+
+    def as_metrics(self) -> dict[str, Metric]:
+        """The members, for ``Model(..., metrics=...)``."""
+        return dict(self._scope.members)
+
+    def clear(self) -> None:
+        """Clear every member."""
+        for metric in self._scope.members.values():
+            metric.clear()
+
+    def update(self, *batch: Any, **named: Any) -> None:
+        """Update every member with the same inputs.
+
+        Raises:
+            ValueError, TypeError: of the first member that cannot take them; the members before it have taken them.
+        """
+        scope = self._scope
+        scope.forget_shared()
+        scope.in_collection_update = True
+        try:
+            for metric in scope.members.values():
+                metric.update(*batch, **named)
+        finally:
+            scope.in_collection_update = False
+            scope.forget_shared()
+
+    def eval(self) -> dict[str, Score]:
+        """Every member's value, by name."""
+        self._scope.synchronise()
+        return {name: metric.eval() for name, metric in self._scope.members.items()}
+
+    def result(self) -> dict[str, dict[str, Any]]:
+        """Every member's ``result()``, by name."""
+        return {name: metric.result() for name, metric in self._scope.members.items()}
+
+    def merge(self, other: MetricCollection) -> MetricCollection:
+        """Add what another collection of the same metrics accumulated."""
+        self._must_hold(list(other), "merge")
+        for name, metric in self._scope.members.items():
+            metric._must_agree(other[name].signature, "merge")
+        for name, metric in self._scope.members.items():
+            metric.merge(other[name])
+        return self
+
+    def state_dict(self) -> dict[str, dict[str, Any]]:
+        """Every member's ``state_dict()``, by name."""
+        return {name: metric.state_dict() for name, metric in self._scope.members.items()}
+
+    def load_state_dict(self, saved: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replace what every member accumulated."""
+        self._must_hold(list(saved), "load_state_dict")
+        for name, metric in self._scope.members.items():
+            metric.load_state_dict(saved[name])
+
+    def _must_hold(self, names: Sequence[str], where: str) -> None:
+        if sorted(names) != sorted(self):
+            raise ValueError(f"For 'MetricCollection.{where}', the metrics must be {list(self)}, but got {list(names)}")
+
+    def set_distributed(
+        self,
+        enabled: bool = True,
+        group: str | None = None,
+        *,
+        contributes: bool = True,
+        expected_samples: int | None = None,
+    ) -> MetricCollection:
+        """As ``Metric.set_distributed``, for all members together. Returns the collection."""
+        self._scope.distribution = Distribution(enabled, group, contributes, expected_samples)
+        return self
+
+    def __repr__(self) -> str:
+        return f"MetricCollection({', '.join(f'{name}={metric!r}' for name, metric in self._scope.members.items())})"
+
+    def _repr_html_(self) -> str:
+        return "".join(metric._repr_html_() for metric in self._scope.members.values())
+
+    def describe(self) -> str:
+        """The values of the last ``eval()`` as a text table."""
+        rows = [(name, next(iter(parts.values()))) for name, parts in self.result().items()]
+        return display.text_table(["metric", "value"], rows)
+
+    def __getstate__(self) -> dict[str, Any]:
+        scope = self._scope
+        return {
+            "members": {name: metric.__getstate__() for name, metric in scope.members.items()},
+            "classes": {name: type(metric) for name, metric in scope.members.items()},
+            "scope": (scope.name, scope.distribution, scope.rounds, scope.errors),
+        }
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        members = {}
+        for name, content in saved["members"].items():
+            members[name] = saved["classes"][name].__new__(saved["classes"][name])
+            members[name].__setstate__(dict(content))
+        name, distribution, rounds, errors = saved["scope"]
+        self._take(Scope(members, name))
+        self._scope.distribution, self._scope.rounds, self._scope.errors = distribution, rounds, dict(errors)

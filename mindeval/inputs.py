@@ -1,0 +1,134 @@
+"""The only place where Tensor, ndarray, list and str inputs are converted and checked.
+
+Messages start in lower case: the metric's ``update`` puts its own name before them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mindspore as ms
+import numpy as np
+
+
+def to_numpy(value: Any, what: str) -> np.ndarray:
+    """A Tensor, array, number or list of numbers as a NumPy array that must not be written to.
+
+    bfloat16 becomes float32 (exactly), because MindSpore's NumPy bfloat16 breaks most NumPy functions.
+
+    Args:
+        value: what the caller gave.
+        what: its name in the message.
+
+    Raises:
+        TypeError: for text, None and other objects.
+        ValueError: for a list with rows of different lengths.
+
+    >>> to_numpy(ms.Tensor([1.0, 2.0], ms.bfloat16), "logits").dtype
+    dtype('float32')
+    """
+    if isinstance(value, ms.Tensor):
+        return (value.astype(ms.float32) if value.dtype == ms.bfloat16 else value).asnumpy()
+    if not isinstance(value, (np.ndarray, np.generic, int, float, list)):
+        raise TypeError(f"{what} must be a Tensor, an array or a list of numbers, but got {type(value).__name__}")
+    if isinstance(value, list) and any(isinstance(item, ms.Tensor) for item in value):
+        value = [to_numpy(item, what) for item in value]
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(
+            f"{what} must have rows of one length, but got a list with rows of different lengths"
+        ) from error
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{what} must be numbers, but got {describe(value)}")
+    return array
+
+
+def describe(value: Any) -> str:
+    """What was given, in a few words, for messages.
+
+    >>> describe(np.zeros((2, 3), np.float32)), describe(["a"]), describe("a")
+    ('float32 [2, 3]', 'a list of 1 str', "the str 'a'")
+    """
+    if isinstance(value, (ms.Tensor, np.ndarray)):
+        return f"{str(value.dtype).lower()} {list(value.shape)}"
+    if isinstance(value, (list, tuple)):
+        kinds = sorted({type(item).__name__ for item in value})
+        return f"a {type(value).__name__} of {len(value)} {' and '.join(kinds)}"
+    if isinstance(value, str):
+        return f"the str {value[:40]!r}"
+    return type(value).__name__
+
+
+def class_ids(value: Any, what: str) -> np.ndarray:
+    """Class or token ids as int64. Floats are taken if they are whole numbers.
+
+    >>> class_ids([1.0, 2.0], "labels")
+    array([1, 2])
+    """
+    array = to_numpy(value, what)
+    if array.dtype.kind == "f":
+        whole = array.astype(np.int64, copy=False) if np.isfinite(array).all() else None
+        if whole is None or (whole != array).any():
+            raise ValueError(f"{what} must be class ids, but got {array.dtype} values that are not whole numbers")
+        return whole
+    return array.astype(np.int64, copy=False)
+
+
+def boolean_mask(value: Any, shape: Sequence[int], what: str = "mask") -> np.ndarray:
+    """A boolean mask of a shape (True: counts). An integer mask is refused: 0/1 flags and lengths look alike."""
+    array = to_numpy(value, what)
+    if array.dtype.kind != "b":
+        raise TypeError(
+            f"{what} must be boolean (True where a position counts), but got {array.dtype}: write {what} != 0"
+        )
+    if array.shape != tuple(shape):
+        raise ValueError(f"{what} must have shape {list(shape)}, but got {list(array.shape)}")
+    return array
+
+
+def texts(value: Any, what: str) -> list[str]:
+    """Texts as a list of str, from a list, a tuple or a NumPy string array (what ``Model.eval`` delivers).
+
+    >>> texts(np.array(["a", "b"]), "predictions")
+    ['a', 'b']
+    """
+    if isinstance(value, np.ndarray) and value.dtype.kind in "UO":
+        value = value.reshape(-1).tolist() if value.ndim <= 1 else value.tolist()
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise TypeError(f"{what} must be a list of str, but got {describe(value)}")
+    return list(value)
+
+
+def sample_ids(value: Any | None, rows: int) -> np.ndarray | None:
+    """Sample ids as int64 [rows], or None where none were given."""
+    if value is None:
+        return None
+    ids = class_ids(value, "sample_ids")
+    if ids.shape != (rows,):
+        raise ValueError(f"sample_ids must have shape [{rows}], but got {list(ids.shape)}")
+    return ids
+
+
+def flatten(inputs: Sequence[Any]) -> list[Any]:
+    """Nested tuples as one list: an eval network may return ``(loss, (logits, mask), labels)``.
+
+    Tuples of texts stay whole.
+
+    >>> flatten((1, (2, (3, 4)), ("a", "b")))
+    [1, 2, 3, 4, ('a', 'b')]
+    """
+    flat: list[Any] = []
+    for item in inputs:
+        if isinstance(item, tuple) and not _only_text(item):
+            flat.extend(flatten(item))
+        else:
+            flat.append(item)
+    return flat
+
+
+def _only_text(item: Any) -> bool:
+    if isinstance(item, (tuple, list)):
+        return len(item) > 0 and all(_only_text(part) for part in item)
+    return isinstance(item, str)

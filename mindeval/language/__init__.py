@@ -1,0 +1,1 @@
+"""Metrics of language modelling: Loss and Perplexity."""

@@ -1,0 +1,147 @@
+"""Scope: the metrics that are evaluated together, and the only object that communicates."""
+
+from __future__ import annotations
+
+import logging
+import weakref
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Callable
+
+import mindspore as ms
+
+from mindeval import distributed, wire
+from mindeval.state import State
+
+if TYPE_CHECKING:
+    from mindeval.metric import Metric
+
+logger = logging.getLogger("mindeval")
+_warned_of_local_value = False
+
+
+class Scope:
+    """The members of a collection (or a lone metric), how they are distributed, and what the last synchronisation gave.
+
+    Ranks may have different numbers of batches, so what a scope communicates depends on the sequence of evaluations and
+    clears alone, never on updates.
+    """
+
+    def __init__(self, members: Mapping[str, Metric], name: str = "") -> None:
+        self.members = dict(members)
+        self.name = name
+        self.owned = False  # by a MetricCollection
+        self.distribution = distributed.Distribution()
+        self.rounds = 0  # evaluations and clears so far: ranks must agree on them
+        self.errors: dict[str, BaseException] = {}  # of update(), for each member, until the next synchronisation
+        self._snapshot: dict[str, dict[str, State]] | None = None
+        self._unanswered: set[str] = set()  # members that have not yet answered from the snapshot
+        self._updated: set[str] = set()  # members updated since the snapshot
+        self._memo: tuple | None = None
+        self.in_collection_update = False
+
+    # -- what metrics report -----------------------------------------------------------------------------------------
+
+    def cleared(self, name: str) -> None:
+        """A clear is part of the agreement: a rank that skipped an evaluation gives itself away by it."""
+        self.rounds += 1
+        self.errors.pop(name, None)
+        self._unanswered.discard(name)
+        self._updated.discard(name)
+        self._memo = None
+
+    def updated(self, name: str) -> None:
+        self._updated.add(name)
+
+    def failed(self, name: str, error: Exception) -> None:
+        """Raise the error of an update, or on several cards keep it for the next synchronisation."""
+        if not self.distribution.active():
+            raise error
+        if name not in self.errors:
+            self.errors[name] = error
+            logger.error(
+                "'%s' failed on this rank; every rank will raise this at its eval(): %s", name, error, exc_info=error
+            )
+
+    # -- states --------------------------------------------------------------------------------------------------------
+
+    def states(self, name: str) -> dict[str, State]:
+        """The states of a member over all ranks. The first to ask synchronises all; each answers from that once."""
+        if name not in self._unanswered:
+            self.synchronise()
+        elif name in self._updated:
+            raise RuntimeError(
+                f"'{name}' was updated after its collection was evaluated and before it was evaluated itself: "
+                "evaluate all members (or the collection) before the next update"
+            )
+        assert self._snapshot is not None
+        self._unanswered.discard(name)
+        return self._snapshot[name]
+
+    def synchronise(self) -> None:
+        """Reduce the states of all members over the ranks, or take them as they are where there is one."""
+        states = {name: metric._states for name, metric in sorted(self.members.items())}
+        self._snapshot, self._unanswered = None, set()
+        if self.distribution.active():
+            agreement = [
+                f"collection {self.name!r}: {self.rounds} evaluations and clears, "
+                f"expected_samples={self.distribution.expected_samples}",
+                *(f"{name} = {metric.signature.definition}" for name, metric in sorted(self.members.items())),
+            ]
+            self.rounds += 1
+            error = next(iter(self.errors.values()), None)
+            communicator = wire.MindSporeCommunicator(self.distribution.group)
+            self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
+        else:
+            self._warn_of_local_value()
+            self.rounds += 1
+            self._snapshot = states
+        self._unanswered, self._updated = set(self.members), set()
+
+    def _warn_of_local_value(self) -> None:
+        global _warned_of_local_value
+        if self.distribution.enabled or _warned_of_local_value or distributed.world_size() == 1:
+            return
+        _warned_of_local_value = True
+        logger.warning(
+            "%d ranks communicate, but '%s' was not told about them: its value covers the data of this rank alone. "
+            "Call set_distributed(True), or set_distributed(False) on purpose",
+            distributed.world_size(),
+            self.name or ", ".join(self.members),
+        )
+
+    # -- work shared by members ----------------------------------------------------------------------------------------
+
+    def shared(self, name: str, key: Any, inputs: Iterable[Any], compute: Callable[..., Any]) -> Any:
+        """``compute(*inputs)``, done once for all members that ask for the same key about the same objects.
+
+        ``Model.eval`` updates each member alone with the same Tensors, so the objects are known by identity, through
+        weak references: logits are never kept alive. A member that asks a second time has a new batch in a reused
+        buffer. Arrays and lists are shared inside ``MetricCollection.update`` alone, where nobody can write into them
+        between two members.
+        """
+        inputs = list(inputs)
+        if self._memo is not None:
+            known_key, references, value, users = self._memo
+            same = len(references) == len(inputs) and all(
+                reference() is item for reference, item in zip(references, inputs)
+            )
+            if known_key == key and name not in users and same:
+                users.add(name)
+                return value
+        value = compute(*inputs)
+        self._memo = None
+        if len(self.members) > 1 and (
+            self.in_collection_update or all(isinstance(x, (ms.Tensor, type(None))) for x in inputs)
+        ):
+            self._memo = (key, [_reference(item) for item in inputs], value, {name})
+        return value
+
+    def forget_shared(self) -> None:
+        self._memo = None
+
+
+def _reference(item: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(item)
+    except TypeError:  # lists, numbers and None: the memo does not outlive the update that holds them
+        return lambda: item

@@ -1,0 +1,59 @@
+"""State: what every state offers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class State:
+    """What every state offers.
+
+    ``add`` takes a contribution, ``merge`` another state of the same layout. ``pack`` gives the int64 words whose
+    element-wise sum over the ranks ``unpack`` turns into the merged state. A state is *dynamic* when its number of
+    words is not known beforehand (rows, groups that are discovered): its ranks first exchange ``announce()`` and
+    ``absorb`` what all announced.
+    """
+
+    dynamic = False
+
+    def zero(self) -> State:
+        """An empty state of the same layout."""
+        raise TypeError(f"{type(self).__name__} must define zero()")
+
+    @property
+    def layout(self) -> str:
+        """The kind and shape of the state: ranks whose layouts differ cannot be summed."""
+        return type(self).__name__
+
+    def add(self, contribution: Any) -> None:
+        raise TypeError(f"{type(self).__name__} must define add()")
+
+    def merge(self, other: Any) -> None:
+        raise TypeError(f"{type(self).__name__} must define merge()")
+
+    def pack(self, world: int) -> np.ndarray:
+        raise TypeError(f"{type(self).__name__} must define pack()")
+
+    def unpack(self, words: np.ndarray) -> None:
+        raise TypeError(f"{type(self).__name__} must define unpack()")
+
+    @property
+    def size(self) -> int:
+        """The number of int64 words of ``pack``."""
+        raise TypeError(f"{type(self).__name__} must define size")
+
+    def announce(self) -> bytes:
+        raise TypeError(f"{type(self).__name__} has nothing to announce")
+
+    def absorb(self, announced: list[bytes]) -> None:
+        raise TypeError(f"{type(self).__name__} has nothing to absorb")
+
+    def state(self) -> Any:
+        """The content as JSON-ready data."""
+        raise TypeError(f"{type(self).__name__} must define state()")
+
+    def load(self, saved: Any) -> None:
+        """Replace the content by what ``state()`` gave."""
+        raise TypeError(f"{type(self).__name__} must define load()")
