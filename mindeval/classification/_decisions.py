@@ -94,9 +94,10 @@ def decide(
     """Decided classes and labels of a batch of binary or multiclass predictions.
 
     Args:
-        predictions: class ids of the labels' shape; or scores (probabilities or logits) of the labels' shape with one more
-            axis, the classes, of which the highest score is decided, the lowest id among equals. For ``task="binary"`` floats
-            of the labels' shape (or with a last axis of length 1) are scores of class 1, decided by ``threshold``.
+        predictions: class ids of the labels' shape; or scores (probabilities or logits) of the labels' shape with
+            one more axis, the classes (or of shape [N, classes] for N labels in all), of which the highest score is
+            decided, the lowest id among equals. For ``task="binary"`` floats of the labels' shape (or with a last
+            axis of length 1) are scores of class 1, decided by ``threshold``.
         labels: class ids of any shape.
         mask: bool of the labels' shape, True where a position counts.
         weights: numbers >= 0 of the labels' shape, or of its first axes.
@@ -111,6 +112,8 @@ def decide(
     """
     wanted = np.atleast_1d(_ids(labels, "labels"))
     given = inputs.to_numpy(predictions, "predictions")
+    if wanted.size == 0:
+        raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
     if given.ndim == 0:
         given = given.reshape(1)
     elif np.ndim(labels) == 0 and given.ndim == 1:
@@ -129,14 +132,14 @@ def decide(
             raise ValueError(
                 f"top_k={top_k} needs scores of every class, but got class ids of shape {list(given.shape)}"
             )
-    elif given.ndim == wanted.ndim + 1 and given.shape[:-1] == wanted.shape:
+    elif given.ndim > 1 and (given.shape[:-1] == wanted.shape or given.shape[:-1] == (wanted.size,)):
         classes = _check_width(given.shape[-1], limit, top_k)
         limit = classes
         decided = highest(given, wanted, wanted != ignore_index if counted is None else counted, top_k)
     else:
         raise ValueError(
-            f"predictions must have the shape of labels {list(wanted.shape)} (class ids) or that with an axis of classes at "
-            f"the end (scores), but got {list(given.shape)}"
+            f"predictions must have the shape of labels {list(wanted.shape)} (class ids) or that with an axis of "
+            f"classes at the end (scores), but got {list(given.shape)}"
         )
     flat_counted = None if counted is None else counted.reshape(-1)
     return Decisions(
@@ -166,8 +169,8 @@ def decide_flags(
 ) -> Flags:
     """Decided and true flags of a multilabel batch: both inputs [..., L], the labels 0 or 1.
 
-    Integer or boolean predictions are flags; floats are scores, decided by ``threshold``. ``mask`` has the labels' shape, or
-    that without the last axis. Rows of which no label counts are left out.
+    Integer or boolean predictions are flags; floats are scores, decided by ``threshold``. ``mask`` has the labels'
+    shape, or that without the last axis. Rows of which no label counts are left out.
 
     Raises:
         ValueError, TypeError: if shapes, dtypes or ranges do not fit; see the messages.
@@ -179,6 +182,8 @@ def decide_flags(
             "multilabel predictions and labels must have one shape [..., labels], but got "
             f"{list(given.shape)} against {list(wanted.shape)}"
         )
+    if wanted.size == 0:
+        raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
     if num_classes is not None and wanted.shape[-1] != num_classes:
         raise ValueError(
             f"labels must have num_classes={num_classes} labels on the last axis, but got {list(wanted.shape)}"
@@ -210,8 +215,8 @@ def decide_flags(
 def above_threshold(scores: np.ndarray, threshold: float, counted: np.ndarray) -> np.ndarray:
     """Which scores lie above the threshold (a score that equals it does not).
 
-    A threshold strictly between 0 and 1 is one of probabilities, and scores outside [0, 1] are an error: nothing is guessed.
-    Any other threshold takes scores of any range, as 0.0 for logits.
+    A threshold strictly between 0 and 1 is one of probabilities, and scores outside [0, 1] are an error: nothing is
+    guessed. Any other threshold takes scores of any range, as 0.0 for logits.
     """
     values = scores[counted]
     if np.isnan(values).any():

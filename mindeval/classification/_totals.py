@@ -1,4 +1,4 @@
-"""The three totals of each class (decided rightly, decided, labelled), how they are kept, and the averages over classes."""
+"""The three totals of each class (decided rightly, decided, labelled), how they are kept, and averages over classes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ClassTotals(NamedTuple):
 
 
 def totals_state(num_classes: int | None, weighted: bool) -> State:
-    """The empty state that ``count_totals`` adds to: int64 [C, 3], or groups for the classes seen, or exact sums of weights."""
+    """What ``count_totals`` adds to: int64 [C, 3], or groups for the classes seen, or exact sums of weights."""
     if weighted:
         return Grouped(ExactSum(), None if num_classes is None else range(3 * num_classes))
     if num_classes is not None and num_classes <= DENSE_CLASSES:
@@ -158,7 +158,8 @@ def mean_ratio(
 
     A quotient over 0 is worth ``zero_division``, or is left out where that is nan; so is the mean of nothing.
 
-    The quotients are whole multiples of 2^-128, far below what a float can show; exact fractions would grow with every class.
+    The quotients are whole multiples of 2^-128, far below what a float can show; exact fractions would grow with
+    every class.
     """
     pairs = list(pairs)
     numbers = [1] * len(pairs) if weights is None else list(weights)
@@ -209,7 +210,7 @@ def average_over_classes(
 
 
 def resolve_average(average: str, task: str, classes: int) -> str:
-    """What "auto" and "none" are worth: binary for two classes, macro otherwise. The value of "none" is the macro mean."""
+    """What "auto" and "none" are worth: binary for two classes, macro otherwise; the macro mean."""
     if average == "none":
         return "macro"
     if average == "auto":
