@@ -56,19 +56,26 @@ class Rows(State):
             matrix = np.concatenate([names.astype(np.int64)[:, None], matrix], axis=1)
         if len(matrix):
             self._append(matrix)
-            self._compact()
+            if ids is not None:
+                self._compact()
 
     def _append(self, matrix: np.ndarray) -> None:
         if self._parts and self._parts[0].shape[1] != matrix.shape[1]:
             raise ValueError("some rows came with sample ids and others without: give ids for all or for none")
         self._parts.append(matrix)
 
+    def _joined(self) -> np.ndarray:
+        return self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
+
     def _compact(self) -> np.ndarray:
         """One sorted matrix without repeated ids."""
         if not self._parts:
             return np.zeros((0, self.columns), np.int64)
-        matrix = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
-        matrix = matrix[np.lexsort(matrix.T[::-1])]
+        matrix = self._joined()
+        if matrix.shape[1] == 1:
+            matrix = np.sort(matrix, axis=0)  # ten times faster than an indirect sort
+        else:
+            matrix = matrix[np.lexsort(matrix.T[::-1])]
         if matrix.shape[1] > self.columns:
             same_id = matrix[1:, 0] == matrix[:-1, 0]
             differs = same_id & (matrix[1:] != matrix[:-1]).any(axis=1)
@@ -83,6 +90,19 @@ class Rows(State):
         """int64 [n, columns], sorted (by id where there are ids)."""
         matrix = self._compact()
         return matrix[:, matrix.shape[1] - self.columns :]
+
+    @property
+    def in_any_order(self) -> np.ndarray:
+        """int64 [n, columns]: ``value`` without the cost of sorting, for what does not depend on the order."""
+        if not self._parts or self._parts[0].shape[1] > self.columns:
+            return self.value
+        return self._joined()
+
+    @property
+    def ids(self) -> np.ndarray | None:
+        """The sample ids of the rows of ``value``; None where rows came without, or where there are none."""
+        matrix = self._compact()
+        return matrix[:, 0] if matrix.shape[1] > self.columns else None
 
     def merge(self, other: Rows) -> None:
         for matrix in other._parts:
