@@ -214,9 +214,10 @@ def data_parallel_group(*, dp: int, tp: int = 1, pp: int = 1, cp: int = 1, order
 def is_contributor(
     rank: int | None = None, *, dp: int, tp: int = 1, pp: int = 1, cp: int = 1, order: str = "tp-cp-dp-pp"
 ) -> bool:
-    """Whether a rank should contribute when a metric is reduced over all ranks: one of each tensor-parallel group, on the
-    last pipeline stage. Context-parallel ranks each hold other tokens of a sample, so all of them contribute token
-    sums.
+    """Whether a rank should contribute when a metric is reduced over all ranks.
+
+    That is one of each tensor-parallel group, on the last pipeline stage. Context-parallel ranks each hold other tokens
+    of a sample, so all of them contribute token sums.
 
     >>> [rank for rank in range(8) if is_contributor(rank, dp=2, tp=2, pp=2)]
     [4, 6]
