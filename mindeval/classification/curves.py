@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindeval import inputs
 from mindeval.classification import _ranking
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scores import ScoreMetric
@@ -309,3 +310,32 @@ def _size(problem: Problem, side: int) -> int | float:
     if problem.weights is not None:
         return math.fsum(problem.weights[side].tolist())
     return (problem.positives, problem.negatives)[side].size
+
+
+def auc(x: Any, y: Any) -> float:
+    """The area under a curve of given points, by the trapezoidal rule.
+
+    Args:
+        x: numbers [n], n >= 2, nowhere falling or nowhere rising.
+        y: numbers [n].
+
+    Raises:
+        ValueError: if the shapes differ, there are fewer than two points, x turns round, or a number is NaN.
+
+    The definition is that of scikit-learn's ``auc``; the sum is exact but for the rounding of each trapezoid. For
+    scores and labels use ``AUROC``, which counts in integers.
+
+    >>> auc([0.0, 0.5, 1.0], [0.0, 0.75, 1.0])
+    0.625
+    """
+    across, up = (inputs.to_numpy(values, what).astype(np.float64) for values, what in ((x, "x"), (y, "y")))
+    if across.ndim != 1 or across.shape != up.shape or across.size < 2:
+        raise ValueError(
+            f"x and y must have one shape [n] with n >= 2, but got {list(across.shape)} and {list(up.shape)}"
+        )
+    steps = np.diff(across)
+    if np.isnan(across).any() or np.isnan(up).any():
+        raise ValueError("x and y must not be NaN")
+    if not ((steps >= 0).all() or (steps <= 0).all()):
+        raise ValueError("x must be nowhere falling or nowhere rising, but it turns round")
+    return abs(math.fsum((steps * (up[1:] + up[:-1]) / 2).tolist()))

@@ -14,7 +14,7 @@ from sklearn import metrics as sk
 from sklearn.preprocessing import label_binarize
 
 from mindeval.classification import _ranking
-from mindeval.classification.curves import AUROC, ROC, AveragePrecision, PrecisionRecallCurve
+from mindeval.classification.curves import AUROC, ROC, AveragePrecision, PrecisionRecallCurve, auc
 
 SCORES = {
     "probabilities": lambda rng, n: rng.random(n),
@@ -346,3 +346,19 @@ def test_no_warning_where_all_is_defined():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert AUROC()([0.2, 0.7], [0, 1]) == 1.0
+
+
+def test_area_of_given_points_equals_scikit_learn():
+    rng = np.random.default_rng(6)
+    for _ in range(10):
+        x, y = np.sort(rng.random(20)), rng.random(20)
+        assert auc(x, y) == pytest.approx(sk.auc(x, y), abs=1e-15)
+        assert auc(x[::-1], y[::-1]) == pytest.approx(sk.auc(x, y), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "points", [([0.0, 1.0, 0.5], [0, 0, 0]), ([0.0], [1.0]), ([0.0, 1.0], [1.0]), ([0, 1], [0, np.nan])]
+)
+def test_points_that_are_no_curve_are_refused(points):
+    with pytest.raises(ValueError):
+        auc(*points)
