@@ -54,8 +54,8 @@ def test_multiclass_equals_scikit_learn(ours, our_options, theirs, their_options
         assert metric.eval() == pytest.approx(expected, abs=1e-12, nan_ok=True)
         every = scikit(theirs, labels[kept], predictions[kept], labels=range(classes), **their_options, **options)
         metric = ours(**our_options, num_classes=classes, labels_present_only=False, **options)
-        metric.update(predictions[:7], labels[:7])
-        metric.update(predictions[7:], labels[7:])
+        for place in range(0, labels.size, 7):
+            metric.update(predictions[place : place + 7], labels[place : place + 7])
         assert metric.eval() == pytest.approx(every, abs=1e-12, nan_ok=True)
 
 
@@ -219,6 +219,7 @@ def test_constant_decisions_absent_classes_and_single_samples_have_the_documente
         ({"num_classes": 3}, [0, 3], [0, 1], r"predictions must be class ids in \[0, 3\), but got 3"),
         ({}, [0, -1], [0, 1], "predictions must be class ids >= 0, but got -1"),
         ({}, [0, 1, 1], [0, 1], "predictions must have the shape of labels"),
+        ({}, np.zeros(0, int), np.zeros(0, int), "must hold at least one label"),
         ({"num_classes": 4}, np.zeros((2, 3)), [0, 1], "must have 4 scores on the last axis, but got 3"),
         ({}, [[0.1, np.nan], [0.2, 0.1]], [0, 1], "must not be NaN"),
         ({"task": "binary"}, [0.1, np.nan], [0, 1], "must not be NaN"),
