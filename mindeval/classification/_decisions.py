@@ -204,12 +204,12 @@ def decide_flags(
     width = wanted.shape[-1]
     row_weights = spread_weights(weights, wanted.shape[:-1])
     rows_counted = counted.reshape(len(wanted), -1).any(axis=1)
-    flat = [array.reshape(-1, width) for array in (decided, wanted == 1, counted)]
-    keep = flat[2].any(axis=1)
+    decided, truth, counted = (array.reshape(-1, width) for array in (decided, wanted == 1, counted))
+    keep = counted.any(axis=1)
     if not keep.all():
-        flat = [array[keep] for array in flat]
+        decided, truth, counted = decided[keep], truth[keep], counted[keep]
         row_weights = None if row_weights is None else row_weights[keep]
-    return Flags(*flat, row_weights, int(rows_counted.sum()))
+    return Flags(decided, truth, counted, row_weights, int(rows_counted.sum()))
 
 
 def above_threshold(scores: np.ndarray, threshold: float, counted: np.ndarray) -> np.ndarray:

@@ -136,8 +136,8 @@ class ScoreMetric(Metric):
         """The ranking problem of each class, in exact mode."""
         if self._kind == "binary":
             _refuse_ids_of_both(states["positives"].ids, states["negatives"].ids)
-            parts = [self._ordered(states[name]) for name in ("positives", "negatives")]
-            return [_problem(*parts, self.weighted)]
+            positives, negatives = self._ordered(states["positives"]), self._ordered(states["negatives"])
+            return [_problem(positives, negatives, self.weighted)]
         return list(self._problems_of_rows(self._ordered(states["rows"])))
 
     def _ordered(self, rows: Rows) -> np.ndarray:
@@ -225,18 +225,18 @@ def read_scores(
     samples = int(counted.reshape(len(wanted), -1).any(axis=1).sum())
     width = () if kind == "binary" else given.shape[-1:]
     flat, truth, keep = given.reshape(-1, *width), wanted.reshape(-1), counted.reshape(-1)
+    row_flags: np.ndarray | None = None
     if kind == "multilabel":
-        truth, flags = truth.reshape(-1, *width), keep.reshape(-1, *width)
-        keep = flags.any(axis=1)
+        truth, row_flags = truth.reshape(-1, *width), keep.reshape(-1, *width)
+        keep = row_flags.any(axis=1)
     if not keep.all():
         flat, truth = flat[keep], truth[keep]
-        spread, ids = (None if part is None else part[keep] for part in (spread, ids))
-    flags = flags[keep] if kind == "multilabel" else None
+        spread, ids, row_flags = (None if part is None else part[keep] for part in (spread, ids, row_flags))
     flat = np.ascontiguousarray(flat, np.float64)
-    _check_scores(flat, flags)
-    if flags is not None:
-        flat, truth = np.where(flags, flat, 0.0), np.where(flags, truth, 0)
-    return Scored(flat, truth, flags, None if spread is None else np.ascontiguousarray(spread), ids, samples)
+    _check_scores(flat, row_flags)
+    if row_flags is not None:
+        flat, truth = np.where(row_flags, flat, 0.0), np.where(row_flags, truth, 0)
+    return Scored(flat, truth, row_flags, None if spread is None else np.ascontiguousarray(spread), ids, samples)
 
 
 def _of_kind(given: np.ndarray, shape: tuple, kind: str, num_classes: int | None) -> np.ndarray:
@@ -286,6 +286,7 @@ def _truth(batch: Scored, kind: str, place: int) -> tuple[np.ndarray, np.ndarray
 
 def _words_of_flags(batch: Scored) -> np.ndarray:
     """Two bits for each label of a row: 1 or 0, or 2 where it is ignored; int64 [n, words]."""
+    assert batch.counted is not None
     codes = np.where(batch.counted, batch.labels, 2)
     words = []
     for first in range(0, codes.shape[1], _LABELS_OF_A_WORD):
@@ -301,8 +302,12 @@ def _with_ids(matrix: np.ndarray, ids: np.ndarray | None) -> Any:
 def _problem(positives: np.ndarray, negatives: np.ndarray, weighted: bool) -> Problem:
     weights = None
     if weighted:
-        weights = tuple(np.ascontiguousarray(part[:, 1]).view(np.float64) for part in (positives, negatives))
+        weights = _weights(positives), _weights(negatives)
     return Problem(positives[:, 0], negatives[:, 0], weights)
+
+
+def _weights(rows: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(rows[:, 1]).view(np.float64)
 
 
 def _refuse_ids_of_both(positives: np.ndarray | None, negatives: np.ndarray | None) -> None:

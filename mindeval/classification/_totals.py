@@ -167,11 +167,10 @@ def mean_ratio(
     weight: Total = 0
     for (numerator, denominator), number in zip(pairs, numbers):
         if denominator:
-            units = (
-                (numerator << _FINE_BITS) // denominator
-                if isinstance(denominator, int)
-                else _fine(numerator / denominator)
-            )
+            if isinstance(numerator, int) and isinstance(denominator, int):
+                units = (numerator << _FINE_BITS) // denominator
+            else:
+                units = _fine(Fraction(numerator) / denominator)
         elif math.isnan(zero_division):
             continue
         else:

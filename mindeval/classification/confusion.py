@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -73,13 +73,19 @@ class ConfusionMatrix(Metric):
         self.normalize, self.threshold, self.ignore_index = normalize, float(threshold), int(ignore_index)
         self.weighted = bool(weighted)
         self._dense = self.num_classes is not None and task != "multilabel" and not self.weighted
-        if self._dense and self.num_classes**2 > _MOST_CELLS:
+        size = self.num_classes or 0
+        if self._dense and size**2 > _MOST_CELLS:
             raise ValueError(
-                f"num_classes={num_classes} asks for a dense matrix of {self.num_classes**2:,} cells, the most is "
+                f"num_classes={num_classes} asks for a dense matrix of {size**2:,} cells, the most is "
                 f"{_MOST_CELLS:,}: leave it out to keep only the cells that occur"
             )
-        cells = Counts((self.num_classes,) * 2) if self._dense else Grouped(ExactSum() if self.weighted else Count())
-        settings = {"task": task, "num_classes": self.num_classes, "normalize": normalize, "ignore": self.ignore_index}
+        cells = Counts((size, size)) if self._dense else Grouped(ExactSum() if self.weighted else Count())
+        settings: dict[str, Any] = {
+            "task": task,
+            "num_classes": self.num_classes,
+            "normalize": normalize,
+            "ignore": self.ignore_index,
+        }
         if self.threshold != 0.5:
             settings["threshold"] = self.threshold
         if self.weighted:
@@ -90,11 +96,16 @@ class ConfusionMatrix(Metric):
         self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
     ) -> dict[str, Any]:
         check_weights(weights, self.weighted)
-        options = {"num_classes": self.num_classes, "threshold": self.threshold, "ignore_index": self.ignore_index}
+        options: dict[str, Any] = {
+            "num_classes": self.num_classes,
+            "threshold": self.threshold,
+            "ignore_index": self.ignore_index,
+        }
         if self.task == "multilabel":
             flags = decide_flags(predictions, labels, mask, weights, **options)
             return {"cells": _flag_cells(flags, self.weighted), "samples": flags.samples}
         decisions = decide(predictions, labels, mask, weights, task=self.task, **options)
+        cells: Any
         if self._dense:
             cells = count_pairs(decisions, self.num_classes or 0)
         else:
@@ -104,13 +115,11 @@ class ConfusionMatrix(Metric):
     def _compute(self, states: Any) -> dict[str, Any]:
         number = float if self.weighted else int
         if self._dense:
-            matrix = states["cells"].value.tolist()
-            total, trace = sum(map(sum, matrix)), sum(row[place] for place, row in enumerate(matrix))
-            return {"accuracy": trace / total, "total": total, "matrix": normalized(matrix, self.normalize)}
-        cells = {
+            return self._of_dense(states["cells"].value.tolist())
+        cells: dict[tuple[int, ...], Total] = {
             tuple(int(part) for part in key.split(",")): _number(state) for key, state in states["cells"].value.items()
         }
-        total = sum(cells.values())
+        total: Total = sum(cells.values(), start=0)
         if self.task == "multilabel":
             width = self.num_classes or 1 + max(column for column, _, _ in cells)
             tables = [[[cells.get((c, y, p), 0) for p in (0, 1)] for y in (0, 1)] for c in range(width)]
@@ -125,6 +134,10 @@ class ConfusionMatrix(Metric):
             shown = _plain(normalized(dense, self.normalize), number)
         listed = [[*cell, number(value)] for cell, value in sorted(cells.items()) if value]
         return {"accuracy": _share(right, total), "total": number(total), "matrix": shown, "cells": listed}
+
+    def _of_dense(self, matrix: list[list[int]]) -> dict[str, Any]:
+        total, trace = sum(map(sum, matrix)), sum(row[place] for place, row in enumerate(matrix))
+        return {"accuracy": trace / total, "total": total, "matrix": normalized(matrix, self.normalize)}
 
 
 def count_pairs(decisions: Decisions, size: int) -> np.ndarray:
@@ -171,7 +184,7 @@ def _flag_cells(flags: Any, weighted: bool) -> dict[str, Any]:
     return cells
 
 
-def normalized(matrix: list[list[Total]], normalize: str | None) -> list[list[Total | float]]:
+def normalized(matrix: Sequence[Sequence[Total]], normalize: str | None) -> list[list[Total | float]]:
     """A matrix over the sums of its rows ("true"), of its columns ("pred") or of all ("all"); 0 over 0 is 0."""
     if normalize is None:
         return [list(row) for row in matrix]
@@ -272,8 +285,8 @@ class _Agreement(Metric):
         spread = None
         if flags.weights is not None:
             spread = np.broadcast_to(flags.weights[:, None], flags.labels.shape).reshape(-1)
-        flat = [array.reshape(-1) for array in (flags.predictions, flags.labels, flags.counted)]
-        return Decisions(*flat, spread, self.ignore_index, 2, 2, len(flags.labels))
+        decided, truth, counted = (array.reshape(-1) for array in (flags.predictions, flags.labels, flags.counted))
+        return Decisions(decided, truth, counted, spread, self.ignore_index, 2, 2, len(flags.labels))
 
     def _margins(self, states: Any) -> tuple[list[ClassTotals], Total]:
         rows = list(_totals.read_totals(states["classes"]).values())

@@ -68,7 +68,11 @@ class HammingLoss(Metric):
         self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
     ) -> dict[str, Any]:
         check_weights(weights, self.weighted)
-        options = {"num_classes": self.num_classes, "threshold": self.threshold, "ignore_index": self.ignore_index}
+        options: dict[str, Any] = {
+            "num_classes": self.num_classes,
+            "threshold": self.threshold,
+            "ignore_index": self.ignore_index,
+        }
         if self.task == "multilabel":
             flags = decide_flags(predictions, labels, mask, weights, **options)
             wrong = (flags.predictions != flags.labels) & flags.counted

@@ -46,11 +46,11 @@ def read_pairs(predictions: Any, targets: Any, mask: Any = None, weights: Any = 
         keep = keep & flags.reshape(flags.shape + (1,) * (wanted.ndim - flags.ndim))
     spread = spread_weights(weights, wanted.shape)
     samples = int(keep.reshape(len(keep), -1).any(axis=1).sum())
-    kept = [array[keep].astype(np.float64) for array in (given, wanted)]
-    for what, values in zip(("predictions", "labels"), kept):
+    x, y = (array[keep].astype(np.float64) for array in (given, wanted))
+    for what, values in (("predictions", x), ("labels", y)):
         if not np.isfinite(values).all():
             raise ValueError(f"{what} must be finite where they count, but got NaN or infinity")
-    return Pairs(*kept, None if spread is None else spread[keep.reshape(-1)], samples)
+    return Pairs(x, y, None if spread is None else spread[keep.reshape(-1)], samples)
 
 
 def exact_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
