@@ -13,7 +13,7 @@ import numpy as np
 from mindeval import inputs
 
 TASKS = ("classification", "binary", "multiclass", "multilabel")
-_BLOCK = 1 << 16  # labels of a block: two int64 blocks of this size stay in the second-level cache
+BLOCK = 1 << 15  # labels of a block: a few int64 blocks of this size stay in the second-level cache
 _SCORES_OF_A_BLOCK = 1 << 20
 
 
@@ -52,30 +52,33 @@ class Decisions:
     ) -> None:
         self.predictions, self.labels, self.counted, self.weights = predictions, labels, counted, weights
         self.ignore_index, self.limit, self.classes, self.rows = ignore_index, limit, classes, rows
+        self._seen = 0  # positions that blocks() gave
 
     def blocks(self) -> Iterator[Block]:
         """The positions that count, int64, checked, a block at a time: no copy of the whole is made."""
-        for start in range(0, self.labels.size, _BLOCK):
-            part = slice(start, start + _BLOCK)
+        for start in range(0, self.labels.size, BLOCK):
+            part = slice(start, start + BLOCK)
             labels = self.labels[part].astype(np.int64, copy=False)
             predictions = self.predictions[part].astype(np.int64, copy=False)
             weights = None if self.weights is None else self.weights[part]
             keep = None if self.counted is None else self.counted[part]
-            if keep is None and (self.ignore_index >= 0 or labels.min() < 0):
+            if keep is None and (self.ignore_index >= 0 or not _inside(labels, self.limit)):
                 keep = labels != self.ignore_index
             if keep is not None and not keep.all():
                 labels, predictions = labels[keep], predictions[keep]
                 weights = None if weights is None else weights[keep]
             if labels.size:
-                _check_range(labels, self.limit, "labels", self.ignore_index)
+                if keep is not None:
+                    _check_range(labels, self.limit, "labels", self.ignore_index)
                 _check_range(predictions, self.limit, "predictions", None)
+                self._seen += labels.size
                 yield Block(predictions, labels, weights)
 
     def samples(self) -> int:
-        """Rows of the first axis with a position that counts."""
-        counted = self.labels != self.ignore_index if self.counted is None else self.counted
+        """Rows of the first axis with a position that counts, once ``blocks`` gave them all."""
         if self.labels.size == self.rows:
-            return int(np.count_nonzero(counted))
+            return self._seen
+        counted = self.labels != self.ignore_index if self.counted is None else self.counted
         return int(counted.reshape(self.rows, -1).any(axis=1).sum()) if self.rows else 0
 
 
@@ -335,9 +338,12 @@ def _check_width(width: int, limit: int | None, top_k: int) -> int:
     return width
 
 
+def _inside(ids: np.ndarray, limit: int | None) -> bool:
+    return int(ids.view(np.uint64).max()) < (2**63 if limit is None else limit)  # a negative id is a huge one
+
+
 def _check_range(ids: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:
-    highest_id = int(ids.view(np.uint64).max())  # a negative id is a huge one
-    if highest_id < (2**63 if limit is None else limit):
+    if _inside(ids, limit):
         return
     wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
     bounds = ">= 0" if limit is None else f"in [0, {limit})"

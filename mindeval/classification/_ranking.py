@@ -16,6 +16,8 @@ _LOWEST = np.int64(-(2**63))
 _MAGNITUDE = np.int64(2**63 - 1)
 _HALF = BINS // 2
 _ROOM = 1 << 62  # keys below this, either side of 0, leave the lowest bit of an int64 free
+_SMALLEST, _LARGEST, _INFINITE = (int(np.float64(x).view(np.int64)) for x in (2.0**-511, 2.0**512, np.inf))
+_BLOCK = 1 << 14
 
 
 def keys_of(scores: np.ndarray) -> np.ndarray:
@@ -90,28 +92,93 @@ def steps_of(problem: Problem) -> Steps:
     return Steps(scores_of(keys[last]), positives, negatives)
 
 
+def steps_of_packed(packed: np.ndarray) -> Steps:
+    """The ranking of sorted scores and labels of ``pack``."""
+    scores, labels = unpack(packed[::-1])
+    last = np.flatnonzero(np.concatenate([scores[1:] != scores[:-1], [True]]))
+    positives = np.cumsum(labels)[last]
+    return Steps(scores[last], positives, last + 1 - positives)
+
+
 def histogram_steps(counts: np.ndarray) -> Steps:
     """The ranking of the bins that are not empty. ``counts``: int64 [2, bins], negatives first."""
     used = np.flatnonzero(counts.any(axis=0))[::-1]
     return Steps(lower_edges(used), np.cumsum(counts[1, used]), np.cumsum(counts[0, used]))
 
 
+def pack(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Score and label in one int64 each, key << 1 | label; and the places of the scores for which that is not possible.
+
+    A bit is free because magnitudes below 2^-511 (but 0) and from 2^512 are left out: the places of these few are
+    told, and what stands for them in the first array means nothing.
+
+    >>> packed, left_out = pack(np.array([0.5, 1e-200, -2.0]), np.array([1, 0, 0]))
+    >>> unpack(packed[[0, 2]]), left_out.tolist()
+    ((array([ 0.5, -2. ]), array([1, 0])), [1])
+    """
+    packed, left_out = np.empty(len(scores), np.int64), []
+    for start in range(0, len(scores), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        bits = np.ascontiguousarray(scores[part], np.float64).view(np.int64)
+        magnitudes = bits & _MAGNITUDE
+        if magnitudes.max() >= _LARGEST or int((magnitudes - 1).view(np.uint64).min()) < _SMALLEST - 1:
+            if magnitudes.max() > _INFINITE:
+                raise ValueError("scores must not be NaN where a label counts")
+            outside = (magnitudes >= _LARGEST) | ((magnitudes > 0) & (magnitudes < _SMALLEST))
+            left_out.append(start + np.flatnonzero(outside))
+        magnitudes -= _SMALLEST - 1
+        np.maximum(magnitudes, 0, out=magnitudes)
+        negative = bits >> 63
+        magnitudes ^= negative
+        magnitudes -= negative
+        magnitudes <<= 1
+        np.bitwise_or(magnitudes, labels[part], out=packed[part])
+    return packed, np.concatenate([np.zeros(0, np.int64), *left_out])
+
+
+def unpack(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """float64 scores and int64 labels of ``pack``."""
+    keys = packed >> 1
+    return scores_of(keys + np.sign(keys) * (_SMALLEST - 1)), packed & 1
+
+
+def area_of_packed(packed: np.ndarray) -> tuple[float, int]:
+    """``area`` of sorted scores and labels of ``pack``, and the number of positives."""
+    positives, positions = 0, 0
+    tied = []
+    places = np.arange(_BLOCK, dtype=np.float64)
+    for start in range(0, len(packed), _BLOCK):
+        block = packed[start : start + _BLOCK]
+        labels = (block & 1).astype(np.float64)  # counts and places of a block are small: float64 adds them exactly
+        count = int(labels.sum())
+        positives += count
+        positions += start * count + int(labels @ places[: len(labels)])
+        following = packed[start + 1 : start + _BLOCK + 1]
+        mixed = (block[: len(following)] ^ following) == 1  # a negative, then a positive of the same score
+        if mixed.any():
+            tied.append(block[: len(following)][mixed])
+    negatives = len(packed) - positives
+    if not positives or not negatives:
+        return math.nan, positives
+    below = positions - positives * (positives - 1) // 2  # a tied negative sorts before its positives
+    pairs_tied = sum(_tied_pairs(packed, keys) for keys in tied)
+    return (2 * below - pairs_tied) / (2 * positives * negatives), positives
+
+
+def _tied_pairs(packed: np.ndarray, keys: np.ndarray) -> int:
+    """Pairs of a positive and a negative of one score, for the scores of which ``keys`` are the negatives."""
+    starts, middles = np.searchsorted(packed, keys, "left"), np.searchsorted(packed, keys, "right")
+    ends = np.searchsorted(packed, keys + 1, "right")
+    return int(((middles - starts) * (ends - middles)).sum())
+
+
 def area(problem: Problem) -> float:
     """The share of pairs of a positive and a negative that are ordered rightly, ties counting half; nan if none."""
     if problem.weights is not None:
         return area_of_steps(steps_of(problem))
-    positives, negatives = problem.positives.size, problem.negatives.size
-    if not positives or not negatives:
-        return math.nan
-    packed, _ = _pack(problem)
+    packed, _ = _pack_keys(problem)
     packed.sort()
-    places = np.flatnonzero(packed & 1)
-    below = int(places.sum()) - positives * (positives - 1) // 2  # a tied negative sorts before its positives
-    tied = packed[:-1][(packed[1:] ^ packed[:-1]) == 1]  # the key of each group that holds both kinds
-    starts, middles = np.searchsorted(packed, tied, "left"), np.searchsorted(packed, tied, "right")
-    ends = np.searchsorted(packed, tied + 1, "right")
-    pairs_tied = int(((middles - starts) * (ends - middles)).sum())
-    return (2 * below - pairs_tied) / (2 * positives * negatives)
+    return area_of_packed(packed)[0]
 
 
 def area_of_steps(steps: Steps) -> float:
@@ -175,13 +242,13 @@ def _ranked(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray | None
         weights = np.concatenate(problem.weights)
         order = np.lexsort((weights, labels, keys))[::-1]
         return keys[order], labels[order], weights[order]
-    packed, restore = _pack(problem)
+    packed, restore = _pack_keys(problem)
     packed.sort()
     packed = packed[::-1]
     return restore(packed >> 1), packed & 1, None
 
 
-def _pack(problem: Problem) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+def _pack_keys(problem: Problem) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """key << 1 | label in one int64 each, to be sorted as one; and what turns the shifted keys back into keys.
 
     Keys of scores beyond +-2 do not leave a bit free, but no real scores use all magnitudes between: the unused keys

@@ -23,7 +23,7 @@ _MOST_BINS = 1 << 26
 class Scored(NamedTuple):
     """Scores and labels of the positions that count.
 
-    ``scores``: float64 [n], or [n, classes]. ``labels``: int64 [n], or for multilabel [n, labels] with ``counted``
+    ``scores``: numbers [n], or [n, classes]. ``labels``: int64 [n], or for multilabel [n, labels] with ``counted``
     of the same shape. ``weights``: float64 [n] or None. ``ids``: int64 [n] or None. ``samples``: rows of the first
     axis.
     """
@@ -67,6 +67,7 @@ class ScoreMetric(Metric):
             self._kind = "binary"
         else:
             self._kind = "multiclass" if task == "classification" else task
+        self._packs = self._kind == "binary" and mode == "exact" and not weighted
         self.classes = 1 if self._kind == "binary" else int(self.num_classes or 0)
         settings = {"task": self._kind, "mode": mode, "ignore": self.ignore_index, **extra}
         if self._kind != "binary":
@@ -81,9 +82,9 @@ class ScoreMetric(Metric):
             if self.classes * 2 * _ranking.BINS > _MOST_BINS:
                 raise ValueError(f"mode='binned' takes 1 MiB for each class, so num_classes={self.classes} is too many")
             return {"bins": Counts((self.classes, 2, _ranking.BINS))}
-        if self._kind == "binary":  # two states in place of a column of labels
-            return {"positives": Rows(1 + weight), "negatives": Rows(1 + weight)}
-        labels = 1 if self._kind == "multiclass" else -(-self.classes // _LABELS_OF_A_WORD)
+        if self._packs:  # score and label in one word, and the few that do not fit into one in two
+            return {"packed": Rows(1), "unpacked": Rows(2)}
+        labels = -(-self.classes // _LABELS_OF_A_WORD) if self._kind == "multilabel" else 1
         return {"rows": Rows(labels + self.classes + weight)}
 
     # -- what an update adds ------------------------------------------------------------------------------------------
@@ -109,19 +110,14 @@ class ScoreMetric(Metric):
         return counts
 
     def _rows(self, batch: Scored) -> dict[str, Any]:
+        if self._packs:
+            return _packed_rows(batch)
         columns = [_ranking.keys_of(batch.scores).reshape(len(batch.labels), self.classes)]
         if self.weighted:
             weights = np.ones(len(batch.labels)) if batch.weights is None else batch.weights
             columns.append(weights.view(np.int64)[:, None])
-        if self._kind != "binary":
-            labels = batch.labels[:, None] if self._kind == "multiclass" else _words_of_flags(batch)
-            return {"rows": _with_ids(np.concatenate([labels, *columns], axis=1), batch.ids)}
-        matrix = columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
-        places = [np.flatnonzero(batch.labels == label) for label in (1, 0)]
-        return {
-            name: _with_ids(matrix.take(place, axis=0), None if batch.ids is None else batch.ids[place])
-            for name, place in zip(("positives", "negatives"), places)
-        }
+        labels = _words_of_flags(batch) if self._kind == "multilabel" else batch.labels[:, None]
+        return {"rows": _with_ids(np.concatenate([labels, *columns], axis=1), batch.ids)}
 
     # -- what eval() reads --------------------------------------------------------------------------------------------
 
@@ -134,10 +130,12 @@ class ScoreMetric(Metric):
 
     def _problems(self, states: Any) -> list[Problem]:
         """The ranking problem of each class, in exact mode."""
-        if self._kind == "binary":
-            _refuse_ids_of_both(states["positives"].ids, states["negatives"].ids)
-            positives, negatives = self._ordered(states["positives"]), self._ordered(states["negatives"])
-            return [_problem(positives, negatives, self.weighted)]
+        if self._packs:
+            scores, labels = _ranking.unpack(states["packed"].value[:, 0])
+            _refuse_ids_of_both(states["packed"].ids, states["unpacked"].ids)
+            keys, others = _ranking.keys_of(scores), states["unpacked"].value
+            parts = [np.concatenate([keys[labels == y], others[others[:, 0] == y, 1]]) for y in (1, 0)]
+            return [Problem(parts[0], parts[1])]
         return list(self._problems_of_rows(self._ordered(states["rows"])))
 
     def _ordered(self, rows: Rows) -> np.ndarray:
@@ -147,8 +145,8 @@ class ScoreMetric(Metric):
         first = matrix.shape[1] - self.classes - int(self.weighted)
         for place in range(self.classes):
             columns = [first + place] + ([matrix.shape[1] - 1] if self.weighted else [])
-            if self._kind == "multiclass":
-                positive = matrix[:, 0] == place
+            if self._kind != "multilabel":
+                positive = matrix[:, 0] == (place if self._kind == "multiclass" else 1)
                 negative = ~positive
             else:
                 word, shift = divmod(place, _LABELS_OF_A_WORD)
@@ -160,6 +158,8 @@ class ScoreMetric(Metric):
         """The ranking of each class: of distinct scores, or of bins."""
         if self.mode == "binned":
             return [_ranking.histogram_steps(counts) for counts in states["bins"].value]
+        if self._packs and not len(states["unpacked"].value):
+            return [_ranking.steps_of_packed(sorted_words(states["packed"]))]
         return [_ranking.steps_of(problem) for problem in self._problems(states)]
 
     def _average(self, values: list[float], supports: list[float], average: str) -> float:
@@ -177,6 +177,12 @@ class ScoreMetric(Metric):
             total = math.fsum(support for _, support in pairs)
             return math.fsum(value * support for value, support in pairs) / total if total else math.nan
         return math.fsum(value for value, _ in pairs) / len(pairs) if pairs else math.nan
+
+
+def sorted_words(rows: Rows) -> np.ndarray:
+    """The one column of rows, sorted: rows with ids are in the order of these."""
+    words = rows.value[:, 0]
+    return words if rows.ids is None else np.sort(words)
 
 
 def read_scores(
@@ -210,17 +216,16 @@ def read_scores(
         raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
     given = _of_kind(given, wanted.shape, kind, num_classes)
     rows_shape = wanted.shape[:-1] if kind == "multilabel" else wanted.shape
+    limit = int(num_classes or 0) if kind == "multiclass" else 2
+    if mask is None and kind != "multilabel" and ignore_index < 0 and int(wanted.view(np.uint64).max()) < limit:
+        return _all_of(given, wanted, sample_ids, weights, kind)
     counted = wanted != ignore_index
     if mask is not None:
         per_row = kind == "multilabel" and np.shape(mask) == rows_shape
         flags = inputs.boolean_mask(mask, rows_shape if per_row else wanted.shape)
         counted = counted & (flags[..., None] if per_row else flags)
-    _check_labels(wanted[counted], 2 if kind != "multiclass" else int(num_classes or 0), ignore_index)
-    ids = None
-    if sample_ids is not None:
-        if len(rows_shape) != 1:
-            raise ValueError(f"sample_ids need labels of one row each, but got labels of shape {list(wanted.shape)}")
-        ids = inputs.sample_ids(sample_ids, rows_shape[0])
+    _check_labels(wanted[counted], limit, ignore_index)
+    ids = _ids_of_rows(sample_ids, rows_shape)
     spread = spread_weights(weights, rows_shape)
     samples = int(counted.reshape(len(wanted), -1).any(axis=1).sum())
     width = () if kind == "binary" else given.shape[-1:]
@@ -232,11 +237,26 @@ def read_scores(
     if not keep.all():
         flat, truth = flat[keep], truth[keep]
         spread, ids, row_flags = (None if part is None else part[keep] for part in (spread, ids, row_flags))
-    flat = np.ascontiguousarray(flat, np.float64)
     _check_scores(flat, row_flags)
     if row_flags is not None:
         flat, truth = np.where(row_flags, flat, 0.0), np.where(row_flags, truth, 0)
     return Scored(flat, truth, row_flags, None if spread is None else np.ascontiguousarray(spread), ids, samples)
+
+
+def _all_of(given: np.ndarray, wanted: np.ndarray, sample_ids: Any, weights: Any, kind: str) -> Scored:
+    """``read_scores`` where every label counts: nothing is copied."""
+    ids = _ids_of_rows(sample_ids, wanted.shape)
+    scores = given.reshape(-1) if kind == "binary" else given.reshape(-1, given.shape[-1])
+    _check_scores(scores, None)
+    spread = spread_weights(weights, wanted.shape)
+    weight = None if spread is None else np.ascontiguousarray(spread)
+    return Scored(scores, wanted.reshape(-1), None, weight, ids, len(wanted))
+
+
+def _ids_of_rows(sample_ids: Any, shape: tuple) -> np.ndarray | None:
+    if sample_ids is not None and len(shape) != 1:
+        raise ValueError(f"sample_ids need labels of one row each, but got rows of shape {list(shape)}")
+    return None if sample_ids is None else inputs.sample_ids(sample_ids, shape[0])
 
 
 def _of_kind(given: np.ndarray, shape: tuple, kind: str, num_classes: int | None) -> np.ndarray:
@@ -270,7 +290,10 @@ def _check_labels(labels: np.ndarray, limit: int, ignore_index: int) -> None:
 
 
 def _check_scores(scores: np.ndarray, counted: np.ndarray | None) -> None:
-    bad = np.isnan(scores)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if scores.dtype.kind != "f" or not np.isnan(scores.sum(dtype=np.float64)):
+            return
+    bad = np.isnan(scores)  # or infinities of both signs, which are scores
     if bad.any() and (bad if counted is None else bad & counted).any():
         raise ValueError("scores must not be NaN where a label counts")
 
@@ -299,6 +322,17 @@ def _with_ids(matrix: np.ndarray, ids: np.ndarray | None) -> Any:
     return matrix if ids is None else (matrix, ids)
 
 
+def _packed_rows(batch: Scored) -> dict[str, Any]:
+    packed, left_out = _ranking.pack(batch.scores, batch.labels)
+    if not left_out.size:
+        return {"packed": _with_ids(packed[:, None], batch.ids)}
+    rest = np.stack([batch.labels[left_out], _ranking.keys_of(batch.scores[left_out])], axis=1)
+    fits = np.ones(len(packed), bool)
+    fits[left_out] = False
+    ids = (None, None) if batch.ids is None else (batch.ids[fits], batch.ids[left_out])
+    return {"packed": _with_ids(packed[fits][:, None], ids[0]), "unpacked": _with_ids(rest, ids[1])}
+
+
 def _problem(positives: np.ndarray, negatives: np.ndarray, weighted: bool) -> Problem:
     weights = None
     if weighted:
@@ -310,9 +344,6 @@ def _weights(rows: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(rows[:, 1]).view(np.float64)
 
 
-def _refuse_ids_of_both(positives: np.ndarray | None, negatives: np.ndarray | None) -> None:
-    if positives is None or negatives is None:
-        return
-    both = np.intersect1d(positives, negatives)
-    if both.size:
-        raise ValueError(f"sample id {int(both[0])} was given twice with different labels")
+def _refuse_ids_of_both(first: np.ndarray | None, second: np.ndarray | None) -> None:
+    if first is not None and second is not None and np.intersect1d(first, second).size:
+        raise ValueError(f"sample id {int(np.intersect1d(first, second)[0])} was given twice with different contents")

@@ -9,7 +9,7 @@ from typing import Any, Callable, NamedTuple, Union
 
 import numpy as np
 
-from mindeval.classification._decisions import Decisions, Flags
+from mindeval.classification._decisions import BLOCK, Decisions, Flags
 from mindeval.state import Counts, ExactSum, Grouped, State
 
 Total = Union[int, Fraction]
@@ -45,6 +45,10 @@ def count_totals(decisions: Decisions, num_classes: int | None, weighted: bool) 
     """What a batch adds to the state of ``totals_state``."""
     if weighted:
         return _weighted_totals(decisions)
+    if decisions.limit is not None and decisions.limit**2 <= _PAIRS:
+        pairs = count_pairs(decisions, decisions.limit)
+        counts = np.stack([pairs.diagonal(), pairs.sum(axis=0), pairs.sum(axis=1)], axis=1)
+        return counts if num_classes is not None else dict(enumerate(counts))
     counts = np.zeros((max(decisions.classes, 1), 3), np.int64)
     sparse: dict[int, np.ndarray] = {}
     for predictions, labels, _ in decisions.blocks():
@@ -62,6 +66,17 @@ def count_totals(decisions: Decisions, num_classes: int | None, weighted: bool) 
     for place, three in sparse.items():
         groups[place] = groups.get(place, 0) + three
     return groups
+
+
+def count_pairs(decisions: Decisions, size: int) -> np.ndarray:
+    """How often each decision met each label, int64 [labels, decisions]."""
+    counts = np.zeros(size * size, np.int64)
+    scratch = np.empty(min(BLOCK, decisions.labels.size), np.int64)
+    for predictions, labels, _ in decisions.blocks():
+        codes = np.multiply(labels, size, out=scratch[: labels.size])
+        codes += predictions
+        counts += np.bincount(codes, minlength=size * size)
+    return counts.reshape(size, size)
 
 
 def _dense_totals(predictions: np.ndarray, labels: np.ndarray, size: int) -> np.ndarray:

@@ -107,7 +107,7 @@ class ConfusionMatrix(Metric):
         decisions = decide(predictions, labels, mask, weights, task=self.task, **options)
         cells: Any
         if self._dense:
-            cells = count_pairs(decisions, self.num_classes or 0)
+            cells = _totals.count_pairs(decisions, self.num_classes or 0)
         else:
             cells = _sparse_cells(decisions, self.weighted)
         return {"cells": cells, "samples": decisions.samples()}
@@ -138,16 +138,6 @@ class ConfusionMatrix(Metric):
     def _of_dense(self, matrix: list[list[int]]) -> dict[str, Any]:
         total, trace = sum(map(sum, matrix)), sum(row[place] for place, row in enumerate(matrix))
         return {"accuracy": trace / total, "total": total, "matrix": normalized(matrix, self.normalize)}
-
-
-def count_pairs(decisions: Decisions, size: int) -> np.ndarray:
-    """How often each decision met each label, int64 [labels, decisions]."""
-    counts = np.zeros(size * size, np.int64)
-    for predictions, labels, _ in decisions.blocks():
-        pairs = labels * size
-        pairs += predictions
-        counts += np.bincount(pairs, minlength=size * size)
-    return counts.reshape(size, size)
 
 
 def _sparse_cells(decisions: Decisions, weighted: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from mindeval import inputs
 from mindeval.classification import _ranking
 from mindeval.classification._ranking import Problem, Steps
-from mindeval.classification._scores import ScoreMetric
+from mindeval.classification._scores import ScoreMetric, sorted_words
 
 AVERAGES = ("macro", "weighted", "micro", "none")
 
@@ -52,12 +52,22 @@ class _RankingAverage(ScoreMetric):
         if self.mode == "binned":
             counts = states["bins"].value
             return self._compute_binned(counts.sum(axis=0, keepdims=True) if self.average == "micro" else counts)
+        if self._packs and not len(states["unpacked"].value):
+            return self._compute_packed(sorted_words(states["packed"]))
         problems = self._problems(states)
         if self.average == "micro":
             problems = [_joined(problems)]
         values = [self._of_problem(problem) for problem in problems]
         sizes = [(_size(problem, 0), _size(problem, 1)) for problem in problems]
         return self._described(values, sizes)
+
+    def _compute_packed(self, packed: np.ndarray) -> dict[str, Any]:
+        value, positives = self._of_packed(packed)
+        return self._described([value], [(positives, packed.size - positives)])
+
+    def _of_packed(self, packed: np.ndarray) -> tuple[float, int]:
+        """The value, and the number of positives."""
+        raise TypeError(f"{type(self).__name__} must define _of_packed()")
 
     def _compute_binned(self, counts: np.ndarray) -> dict[str, Any]:
         steps = [_ranking.histogram_steps(part) for part in counts]
@@ -150,6 +160,9 @@ class AUROC(_RankingAverage):
     def _of_problem(self, problem: Problem) -> float:
         return _ranking.area(problem)
 
+    def _of_packed(self, packed: np.ndarray) -> tuple[float, int]:
+        return _ranking.area_of_packed(packed)
+
     def _of_steps(self, steps: Steps) -> float:
         return _ranking.area_of_steps(steps)
 
@@ -179,6 +192,10 @@ class AveragePrecision(_RankingAverage):
 
     def _of_problem(self, problem: Problem) -> float:
         return _ranking.average_precision(_ranking.steps_of(problem))
+
+    def _of_packed(self, packed: np.ndarray) -> tuple[float, int]:
+        steps = _ranking.steps_of_packed(packed)
+        return _ranking.average_precision(steps), int(steps.true_positives[-1])
 
     def _of_steps(self, steps: Steps) -> float:
         return _ranking.average_precision(steps)
