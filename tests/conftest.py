@@ -11,7 +11,7 @@ os.environ.setdefault("GLOG_v", "3")
 
 import mindspore as ms
 
-ms.set_device("CPU")
+ms.set_device(os.environ.get("MINDEVAL_TEST_DEVICE", "CPU"))  # Ascend: make test-ascend
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,3 +27,9 @@ def shared_dir() -> Path:
     if not folder.is_dir():
         pytest.skip("no folder 'shared' beside the checkout: handed cases are not part of the repository")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def pynative_mode() -> None:
+    """MindSpore's default mode at the start of each test, whatever the one before it set."""
+    ms.set_context(mode=ms.PYNATIVE_MODE)

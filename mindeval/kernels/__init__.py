@@ -63,5 +63,9 @@ def token_nll(
         from . import on_device  # imports MindSpore
 
         return on_device.token_nll(logits, labels, ignore_index, vocab_size, rank, entropy)
+    if back_end == "ascend":
+        from . import ascend
+
+        return ascend.token_nll(logits, labels, ignore_index, vocab_size, rank, entropy)
     rows, shape = rows_of(logits, labels, ignore_index, vocab_size)
     return scatter(shape, rows.index, _ON_CPU[back_end](rows, rank, entropy))
