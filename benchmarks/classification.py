@@ -2,8 +2,8 @@
 
     python benchmarks/classification.py [--quick]
 
-Times are minima of interleaved runs in one thread: CPU time of the process, so that other load on the machine counts less.
-Memory is what tracemalloc sees at the peak of one update, beyond the inputs.
+Times are minima of interleaved runs in one thread, CPU time of the process, so that other load on the machine counts
+less. Memory is what tracemalloc sees at the peak of one update, beyond the inputs.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 os.environ.setdefault("GLOG_v", "3")
 
-import mindspore as ms
-import numpy as np
-from sklearn import metrics as sk
+import mindspore as ms  # noqa: E402
+import numpy as np  # noqa: E402
+from sklearn import metrics as sk  # noqa: E402
 
-from mindeval.classification.accuracy import Accuracy
-from mindeval.classification.confusion import ConfusionMatrix
-from mindeval.classification.curves import AUROC
-from mindeval.classification.precision_recall import F1Score
+from mindeval.classification.accuracy import Accuracy  # noqa: E402
+from mindeval.classification.confusion import ConfusionMatrix  # noqa: E402
+from mindeval.classification.curves import AUROC  # noqa: E402
+from mindeval.classification.precision_recall import F1Score  # noqa: E402
 
 try:
     import torch

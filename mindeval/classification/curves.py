@@ -342,6 +342,9 @@ def auc(x: Any, y: Any) -> float:
     The definition is that of scikit-learn's ``auc``; the sum is exact but for the rounding of each trapezoid. For
     scores and labels use ``AUROC``, which counts in integers.
 
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
+
     >>> auc([0.0, 0.5, 1.0], [0.0, 0.75, 1.0])
     0.625
     """
