@@ -127,10 +127,12 @@ def decide(
         given = given[..., 0]
     classes = limit or 0
     if given.shape == wanted.shape:
-        if task == "binary" and given.dtype.kind == "f":
-            decided = above_threshold(given, threshold, counted if counted is not None else wanted != ignore_index)
+        if given.dtype.kind in "iub":
+            decided = given
+        elif task == "binary":
+            decided = above_threshold(given, threshold, wanted != ignore_index if counted is None else counted)
         else:
-            decided = _decided_ids(given, task, wanted != ignore_index if counted is None else counted)
+            decided = _whole_ids(given, task, wanted != ignore_index if counted is None else counted)
         if top_k != 1:
             raise ValueError(
                 f"top_k={top_k} needs scores of every class, but got class ids of shape {list(given.shape)}"
@@ -312,9 +314,7 @@ def _ids(value: Any, what: str) -> np.ndarray:
     return array if array.dtype.kind in "iub" else inputs.class_ids(array, what)
 
 
-def _decided_ids(given: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:
-    if given.dtype.kind in "iub":
-        return given
+def _whole_ids(given: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:
     try:
         return inputs.class_ids(np.where(counted, given, 0), "predictions")
     except ValueError as error:
