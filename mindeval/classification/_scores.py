@@ -290,6 +290,8 @@ def _check_labels(labels: np.ndarray, limit: int, ignore_index: int) -> None:
 
 
 def _check_scores(scores: np.ndarray, counted: np.ndarray | None) -> None:
+    if scores.dtype.kind in "iu" and scores.size and max(-int(scores.min()), int(scores.max())) > 2**53:
+        raise ValueError("integer scores must lie within +-2^53, beyond which float64 cannot tell them apart")
     with np.errstate(invalid="ignore", over="ignore"):
         if scores.dtype.kind != "f" or not np.isnan(scores.sum(dtype=np.float64)):
             return

@@ -311,6 +311,7 @@ def test_the_order_of_updates_and_merges_does_not_matter():
     ("options", "inputs", "message"),
     [
         ({}, ([0.1, np.nan], [0, 1]), "scores must not be NaN"),
+        ({}, (np.array([2**53 + 1, 2**53]), [1, 0]), r"integer scores must lie within"),
         ({}, ([0.1, 0.2], [0, 2]), r"labels must lie in \[0, 2\)"),
         ({}, ([0.1, 0.2], [0, -1]), r"or be -100 \(ignored\), but got -1"),
         ({}, ([0.1, 0.2, 0.3], [0, 1]), r"scores must have shape \[2\]"),
