@@ -24,8 +24,8 @@ class Precision(ClassRate):
     ============ ====================================================== ===========================================
 
     Scores may be probabilities or logits of any float dtype; they are compared on the host, so on a card give
-    ``logits.argmax(-1)`` in place of logits over a large vocabulary. ``task="classification"`` is multiclass, and binary
-    where only the classes 0 and 1 exist. Counts are integers, and each ratio is rounded once.
+    ``logits.argmax(-1)`` in place of logits over a large vocabulary. ``task="classification"`` is multiclass, and
+    binary where only the classes 0 and 1 exist. Counts are integers, and each ratio is rounded once.
 
     ``result()``: ``precision``, and ``per_class``: columns ``class``, ``precision``, ``recall``, ``f1``, ``support``
     (labels of the class) and ``predicted`` (decisions for it).
