@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rows_classification import ROWS as CLASSIFICATION
 
 from mindeval import Accuracy, Loss, Metric, Perplexity
 
@@ -86,3 +87,5 @@ LAWS: dict[str, Row] = {
     "Accuracy": Row(Accuracy, lambda rng: (rng.integers(0, 3), rng.integers(0, 3)), stacked),
     "Accuracy top 2 of tokens": Row(lambda: Accuracy(top_k=2), token_sample, stacked),
 }
+
+LAWS.update({name: Row(*case) for name, case in CLASSIFICATION.items()})
