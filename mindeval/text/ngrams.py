@@ -13,9 +13,7 @@ Tokens = Sequence[str]
 _CHUNK_TOKENS = 1 << 20  # so that two ranks and a place, 21 bits each, are sorted as one int64
 
 
-def matched_ngrams(
-    hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens]], max_order: int
-) -> np.ndarray:
+def matched_ngrams(hypotheses: Sequence[Tokens], references: Sequence[Sequence[Tokens]], max_order: int) -> np.ndarray:
     """How many n-grams of each hypothesis its references hold, for n = 1 to ``max_order``.
 
     An n-gram counts as often as the hypothesis holds it, but no more often than the reference that holds it most.

@@ -81,7 +81,9 @@ def read_predictions(
 def only_texts(samples: Samples) -> Samples:
     """Refuse tokens where a metric needs the text itself."""
     if samples.tokenised:
-        raise TypeError("predictions must be texts (a list of str), but got lists of tokens: this metric needs the text")
+        raise TypeError(
+            "predictions must be texts (a list of str), but got lists of tokens: this metric needs the text"
+        )
     return samples
 
 
@@ -155,7 +157,11 @@ def _of_one_sample(given: Any, row: int, tokenised: bool) -> list:
     if not several and isinstance(given, (list, tuple)):
         raise ValueError(f"references[{row}] must hold at least one reference, but it is empty")
     if not several or not all(_is_tokens(item) if tokenised else isinstance(item, str) for item in several):
-        kind = "tokens (a list of str) or a list of them, as the predictions are" if tokenised else "a str or a list of str"
+        kind = (
+            "tokens (a list of str) or a list of them, as the predictions are"
+            if tokenised
+            else "a str or a list of str"
+        )
         raise TypeError(f"references[{row}] must be {kind}, but got {inputs.describe(given)}")
     return several
 

@@ -17,6 +17,7 @@ Tokenizer = Callable[[str], "list[str]"]
 
 _SENTENCEPIECE = ("spm", "flores101", "flores200", "spBLEU-1K")
 BLEU_TOKENIZERS = ("auto", "13a", "intl", "zh", "char", "none", "ja-mecab", "ko-mecab", *_SENTENCEPIECE)
+WORD_TOKENIZERS = ("auto", "words", "zh", "char")
 ROUGE_TOKENIZERS = ("auto", "rouge-score", "zh", "char", "jieba", "none")
 
 # Ideographs with their radicals, iteration marks and extensions, kana, bopomofo. Not Hangul, which is written with
@@ -43,6 +44,15 @@ def has_cjk(text: str) -> bool:
     (True, False, False)
     """
     return _ANY_CJK.search(text) is not None
+
+
+def has_alphanumeric(text: str) -> bool:
+    """Whether rouge-score's tokenizer would leave anything of a text: a to z or 0 to 9.
+
+    >>> has_alphanumeric("A"), has_alphanumeric("ไทย!")
+    (True, False)
+    """
+    return _ALPHANUMERIC_ASCII.search(text.lower()) is not None
 
 
 def check_name(name: str, known: tuple[str, ...]) -> None:
@@ -78,7 +88,7 @@ def bleu_tokenizer(name: str, model_file: str | None = None) -> Tokenizer:
         return str.split
     if name in _SENTENCEPIECE:
         return partial(_pieces, _sentencepiece_model(name, model_file))
-    tokenize = _without_cache(_sacrebleu_tokenizer(name))
+    tokenize = without_cache(_sacrebleu_tokenizer(name))
     return lambda text: tokenize(text).split()
 
 
@@ -106,10 +116,11 @@ def _sacrebleu_tokenizer(name: str) -> Any:
         ) from error
 
 
-def _without_cache(tokenizer: Any) -> Callable[[str], str]:
+def without_cache(tokenizer: Any) -> Callable[[str], str]:
+    """A sacrebleu tokenizer that does not keep the sentences it was given."""
     inner = getattr(tokenizer, "_post_tokenizer", None)
     if inner is not None:
-        tokenizer._post_tokenizer = _without_cache(inner)
+        tokenizer._post_tokenizer = without_cache(inner)
     call = type(tokenizer).__call__
     return partial(getattr(call, "__wrapped__", call), tokenizer)
 
@@ -180,7 +191,15 @@ def _stem() -> Callable[[str], str]:
 
 
 def _chinese(text: str) -> list[str]:
-    text = text.lower()  # which can itself add a mark
+    return chinese_tokens(text.lower())
+
+
+def chinese_tokens(text: str) -> list[str]:
+    """One token for each CJK character; runs of other letters and digits whole; each other character by itself.
+
+    >>> chinese_tokens("用Python写3.14！")
+    ['用', 'Python', '写', '3.14', '！']
+    """
     pattern = _chinese_with_marks() if _NEAR_COMBINING_MARKS.search(text) else _CHINESE
     return pattern.findall(text)
 
@@ -214,3 +233,24 @@ def _jieba() -> Any:
 
 def _jieba_words(jieba: Any, text: str) -> list[str]:
     return [word.lower() for word in jieba.cut(text) if not word.isspace()]
+
+
+# -- all others -------------------------------------------------------------------------------------------------------
+
+
+def words(text: str, tokenize: str, chosen_by: list[str]) -> list[str]:
+    """The words of a text as it is: at white space, by ``chinese_tokens``, or single characters.
+
+    Args:
+        text: what to split.
+        tokenize: "words", "zh", "char", or "auto": "zh" if one of ``chosen_by`` holds any CJK character, else "words".
+        chosen_by: the references of the sample, or the text itself.
+
+    >>> words("今天 OK", "auto", ["今天 OK"]), words("it's OK", "auto", ["OK"])
+    (['今', '天', 'OK'], ["it's", 'OK'])
+    """
+    if tokenize == "auto":
+        tokenize = "zh" if any(map(has_cjk, chosen_by)) else "words"
+    if tokenize == "zh":
+        return chinese_tokens(text)
+    return text.split() if tokenize == "words" else list("".join(text.split()))
