@@ -45,6 +45,11 @@ def to_numpy(value: Any, what: str) -> np.ndarray:
     return array
 
 
+def tensor_or_array(value: Any, what: str) -> Any:
+    """A Tensor or an array as it is (nothing is copied to the host), anything else as ``to_numpy`` makes it."""
+    return value if isinstance(value, (ms.Tensor, np.ndarray)) else to_numpy(value, what)
+
+
 def describe(value: Any) -> str:
     """What was given, in a few words, for messages.
 

@@ -121,6 +121,7 @@ class Metric(mindspore.train.Metric):
         for name, part in contribution.items():
             added[name] = self._states[name].zero()
             added[name].add(part)
+            self._states[name].check_merge(added[name])
         return added
 
     def _with_name(self, error: Exception) -> Exception:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable
 
 import mindspore as ms
 
-from mindeval import distributed
+from mindeval import distributed, wire
 from mindeval.state import State
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ class Scope:
             ]
             self.rounds += 1
             error = next(iter(self.errors.values()), None)
-            self._snapshot = distributed.reduce(states, agreement, error, self.distribution)
+            communicator = wire.MindSporeCommunicator(self.distribution.group)
+            self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
         else:
             self._warn_of_local_value()
             self.rounds += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import mindspore as ms
 import numpy as np
 
 from mindeval import inputs, kernels
@@ -65,8 +64,7 @@ def token_batch(
         shift: position t predicts the label at t + 1: the last logits and the first labels of each row are dropped.
     """
     ids = inputs.class_ids(labels, "labels")
-    if not isinstance(logits, (ms.Tensor, np.ndarray)):
-        logits = inputs.to_numpy(logits, "logits")
+    logits = inputs.tensor_or_array(logits, "logits")
     check_logits(logits, ids)
     counted = ids != ignore_index
     if mask is not None:

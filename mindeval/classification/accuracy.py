@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import mindspore as ms
 import numpy as np
 
 from mindeval import inputs
@@ -86,8 +85,7 @@ class Accuracy(TokenMetric):
 
     def _contribution(self, predictions: Any, labels: Any, mask: Any = None) -> dict[str, Any]:
         ids = inputs.class_ids(labels, "labels")
-        if not isinstance(predictions, (ms.Tensor, np.ndarray)):
-            predictions = inputs.to_numpy(predictions, "predictions")
+        predictions = inputs.tensor_or_array(predictions, "predictions")
         if tuple(predictions.shape) == ids.shape:
             right, counted = self._of_ids(inputs.class_ids(predictions, "predictions"), ids, mask)
         else:

@@ -116,10 +116,17 @@ class Perplexity(TokenMetric):
         n_bytes: Any = None,
         n_words: Any = None,
     ) -> dict[str, Any]:
+        scores = inputs.tensor_or_array(scores, "logits")
+        labels = None if labels is None else inputs.tensor_or_array(labels, "labels")
         if labels is None or _is_boolean(labels):
             if labels is not None:
                 mask, texts = labels, mask if texts is None else texts
             nll, counted = _given_nll(scores, mask)
+        elif labels.shape == scores.shape:
+            raise TypeError(
+                f"two inputs of one shape {list(scores.shape)} are a per-token NLL and its mask, and a mask must be "
+                f"boolean, but got {inputs.describe(labels)}: write mask != 0 (labels have one axis less than logits)"
+            )
         elif self.from_probabilities:
             nll, counted = self._nll_of_probabilities(scores, labels, mask)
         else:
@@ -189,9 +196,7 @@ def _bits_of_mean(total: ExactSum, number: int) -> float:
 
 
 def _is_boolean(value: Any) -> bool:
-    if isinstance(value, ms.Tensor):
-        return value.dtype == ms.bool_
-    return isinstance(value, (np.ndarray, list)) and np.asarray(value).dtype == np.bool_
+    return value.dtype == (ms.bool_ if isinstance(value, ms.Tensor) else np.bool_)
 
 
 def _given_nll(nll: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -33,6 +33,9 @@ class State:
     def merge(self, other: Any) -> None:
         raise TypeError(f"{type(self).__name__} must define merge()")
 
+    def check_merge(self, other: Any) -> None:
+        """Raise a ValueError where ``merge`` could not take the other state; ``merge`` itself then never fails."""
+
     def pack(self, world: int) -> np.ndarray:
         raise TypeError(f"{type(self).__name__} must define pack()")
 

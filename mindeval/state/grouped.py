@@ -18,6 +18,7 @@ class Grouped(State):
 
     With ``keys`` the groups are declared: others are refused and the layout is fixed. Without, they are discovered.
 
+    >>> from mindeval.state import Count
     >>> by_subject = Grouped(Count())
     >>> by_subject.add({"law": 2, "physics": 1})
     >>> {key: count.value for key, count in by_subject.value.items()}

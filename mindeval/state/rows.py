@@ -9,6 +9,8 @@ import numpy as np
 
 from mindeval.state.base import State
 
+_SOME_WITH_IDS = "some rows came with sample ids and others without: give ids for all or for none"
+
 
 class Rows(State):
     """Rows of int64 columns, for the few metrics that cannot be a sum (exact curves, records of single samples).
@@ -60,7 +62,7 @@ class Rows(State):
 
     def _append(self, matrix: np.ndarray) -> None:
         if self._parts and self._parts[0].shape[1] != matrix.shape[1]:
-            raise ValueError("some rows came with sample ids and others without: give ids for all or for none")
+            raise ValueError(_SOME_WITH_IDS)
         self._parts.append(matrix)
 
     def _compact(self) -> np.ndarray:
@@ -83,6 +85,10 @@ class Rows(State):
         """int64 [n, columns], sorted (by id where there are ids)."""
         matrix = self._compact()
         return matrix[:, matrix.shape[1] - self.columns :]
+
+    def check_merge(self, other: Rows) -> None:
+        if self._parts and other._parts and self._parts[0].shape[1] != other._parts[0].shape[1]:
+            raise ValueError(_SOME_WITH_IDS)
 
     def merge(self, other: Rows) -> None:
         for matrix in other._parts:

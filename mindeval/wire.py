@@ -1,0 +1,290 @@
+"""The wire format: states as int64 words, and their exact sum over ranks by one AllReduce.
+
+Every rank sends one frame of ``FRAME`` words. Its header says whether all ranks agree on what is summed and whether
+any of them failed: each part h of the agreement's hash is sent as h and h squared, and by the Cauchy-Schwarz
+inequality ``(sum h)^2 == W * sum h^2`` holds only if all ranks sent the same. So a plain sum gives every rank the
+same verdict. What does not fit the frame follows in a second AllReduce. States whose size is not known beforehand are
+exchanged in between, by an AllReduce in which every rank fills a segment of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar, NoReturn, Protocol
+
+import numpy as np
+
+from mindeval.state import State
+
+FORMAT = 1
+FRAME = 1024
+_MAGIC = 0x6D696E64
+_RANKS, _FAILED, _HASH, _BODY = 1, 2, 3, 16  # places in the frame; the magic is at 0
+_HASH_PARTS, _HASH_BITS = 3, 21  # a square has 42 bits: exact for up to 2^21 ranks
+
+States = Mapping[str, Mapping[str, State]]
+
+
+class DistributedError(RuntimeError):
+    """Ranks disagree, one of them failed, or communication did. Every rank raises the same."""
+
+
+class Communicator(Protocol):
+    """What the wire format needs of a group of ranks."""
+
+    rank: int
+    world: int
+
+    def all_reduce(self, words: np.ndarray) -> np.ndarray:
+        """The int64 words summed over all ranks, exactly."""
+        ...
+
+    def give_up(self, reason: str) -> NoReturn:
+        """The ranks are out of step: refuse this and every later use of the group with a DistributedError."""
+        ...
+
+
+def reduce(
+    states: States, agreement: list[str], error: BaseException | None, contributes: bool, communicator: Communicator
+) -> dict[str, dict[str, State]]:
+    """The states of all ranks, merged.
+
+    Args:
+        states: metric -> state name -> this rank's state. They are left as they are.
+        agreement: lines that must be the same on every rank; the layouts of the states are added.
+        error: what failed on this rank before, if anything did.
+        contributes: False: this rank sends empty states.
+        communicator: the ranks.
+
+    Raises:
+        DistributedError: on every rank alike, if any of them failed or they do not agree.
+    """
+    world = communicator.world
+    order = [
+        (metric, name, state) for metric, members in sorted(states.items()) for name, state in sorted(members.items())
+    ]
+    lines = [f"format {FORMAT}", *agreement, *(f"{metric}.{name} {state.layout}" for metric, name, state in order)]
+    merged = [state.zero() for _, _, state in order]
+    mine = [state if contributes else state.zero() for _, _, state in order]
+    any_dynamic = any(state.dynamic for state in mine)
+
+    announced: list[bytes] = []
+    words = np.zeros(sum(state.size for state in mine if not state.dynamic), np.int64)
+    if error is None:
+        try:
+            words = _concatenated([state.pack(world) for state in mine if not state.dynamic])
+            announced = [state.announce() for state in mine if state.dynamic]
+        except Exception as failure:  # a rank that cannot pack must still take part
+            error = failure
+    content = b"".join(len(part).to_bytes(8, "little") + part for part in announced)
+    lengths = np.zeros(world if any_dynamic else 0, np.int64)
+    if any_dynamic:
+        lengths[communicator.rank] = len(content)
+
+    inline = FRAME - _BODY
+    fits = lengths.size + words.size <= inline
+    body = np.concatenate([lengths, words]) if fits else lengths
+    frame = communicator.all_reduce(packed_frame("\n".join(lines), body if body.size <= inline else None, error))
+    _raise_verdict(frame, "\n".join(lines), error, communicator)
+    body = frame[_BODY : _BODY + body.size] if body.size <= inline else communicator.all_reduce(body)
+    lengths, reduced = body[: lengths.size], body[lengths.size :]
+
+    late = [(own, state) for own, state in zip(mine, merged) if own.dynamic]
+    if late:
+        everything = _exchanged(content, lengths, communicator)
+        for place, (_, state) in enumerate(late):
+            state.absorb([_part(rank_content, place) for rank_content in everything])
+    if not fits or any(state.size for _, state in late):
+        sent = [] if fits else [words]
+        received = communicator.all_reduce(_concatenated(sent + [_widened(own, state, world) for own, state in late]))
+        reduced = reduced if fits else received[: words.size]
+        _unpack([state for _, state in late], received[0 if fits else words.size :])
+    _unpack([state for own, state in zip(mine, merged) if not own.dynamic], reduced)
+
+    result: dict[str, dict[str, State]] = {metric: {} for metric in states}
+    for (metric, name, _), state in zip(order, merged):
+        result[metric][name] = state
+    return result
+
+
+def packed_frame(agreement: str, body: np.ndarray | None, error: BaseException | None) -> np.ndarray:
+    """The frame that a rank sends: header and, unless it failed, the body."""
+    frame = np.zeros(FRAME, np.int64)
+    frame[0], frame[_RANKS], frame[_FAILED] = _MAGIC, 1, int(error is not None)
+    for place, part in enumerate(_hash_parts(agreement)):
+        frame[_HASH + 2 * place : _HASH + 2 * place + 2] = part, part * part
+    if error is None and body is not None:
+        frame[_BODY : _BODY + body.size] = body
+    return frame
+
+
+def verdict(frame: np.ndarray, world: int) -> str:
+    """What a reduced frame says, on every rank the same: ``ok``, ``foreign``, ``failed`` or ``differ``."""
+    if int(frame[0]) != _MAGIC * world or int(frame[_RANKS]) != world:
+        return "foreign"
+    if frame[_FAILED]:
+        return "failed"
+    pairs = ((int(frame[_HASH + 2 * p]), int(frame[_HASH + 2 * p + 1])) for p in range(_HASH_PARTS))
+    return "ok" if all(total**2 == world * squares for total, squares in pairs) else "differ"
+
+
+def _hash_parts(text: str) -> list[int]:
+    digest = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+    return [(digest >> (_HASH_BITS * place)) & ((1 << _HASH_BITS) - 1) for place in range(_HASH_PARTS)]
+
+
+def _raise_verdict(frame: np.ndarray, agreement: str, error: BaseException | None, communicator: Communicator) -> None:
+    found = verdict(frame, communicator.world)
+    if found == "foreign":
+        communicator.give_up("another collective met the metrics' AllReduce, so ranks do not make the same calls")
+    if found == "failed":
+        reasons = _texts("" if error is None else f"{type(error).__name__}: {error}", communicator)
+        failed = "; ".join(f"rank {rank}: {reason}" for rank, reason in enumerate(reasons) if reason)
+        raise DistributedError(f"a metric failed on {failed}") from error
+    if found == "differ":
+        raise DistributedError(
+            "ranks hold different metrics, or evaluated or cleared them a different number of times:"
+            + _difference(_texts(agreement, communicator))
+        )
+
+
+def _texts(text: str, communicator: Communicator, most: int = 16384) -> list[str]:
+    """Every rank's text. Used only where something is wrong."""
+    content = text.encode()[:most]
+    lengths = np.zeros(communicator.world, np.int64)
+    lengths[communicator.rank] = len(content)
+    parts = _exchanged(content, communicator.all_reduce(lengths), communicator)
+    return [part.decode(errors="replace") for part in parts]
+
+
+def _exchanged(content: bytes, lengths: np.ndarray, communicator: Communicator) -> list[bytes]:
+    """Every rank's bytes, given their lengths: an AllReduce in which each rank fills its own segment of words."""
+    counts = [-(-int(length) // 8) for length in lengths]
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(int)
+    segment = np.frombuffer(content.ljust(counts[communicator.rank] * 8, b"\0"), "<i8")
+    words = np.zeros(int(starts[-1]), np.int64)
+    if words.size == 0:
+        return [b""] * communicator.world
+    words[starts[communicator.rank] : starts[communicator.rank] + segment.size] = segment
+    everything = communicator.all_reduce(words).astype("<i8").tobytes()
+    return [everything[8 * start : 8 * start + int(length)] for start, length in zip(starts, lengths)]
+
+
+def _part(content: bytes, place: int) -> bytes:
+    """The ``place``-th of the parts that each came behind its length."""
+    at = 0
+    for _ in range(place):
+        at += 8 + int.from_bytes(content[at : at + 8], "little")
+    return content[at + 8 : at + 8 + int.from_bytes(content[at : at + 8], "little")]
+
+
+def _widened(own: State, agreed: State, world: int) -> np.ndarray:
+    """The words of this rank's state in the layout of the agreed one, which has every rank's groups."""
+    if not agreed.size:
+        return np.zeros(0, np.int64)
+    wide: Any = agreed.zero()
+    wide.absorb([agreed.announce()])
+    wide.merge(own)
+    return wide.pack(world)
+
+
+def _unpack(states: list[State], words: np.ndarray) -> None:
+    at = 0
+    for state in states:
+        state.unpack(words[at : at + state.size])
+        at += state.size
+
+
+def _concatenated(parts: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros(0, np.int64), *parts])
+
+
+def _difference(texts: list[str]) -> str:
+    """The lines that not all ranks have, by ranks."""
+    lines = [text.split("\n") for text in texts]
+    common = set(lines[0]).intersection(*lines)
+    ranks_of: dict[str, list[int]] = {}
+    for rank, own in enumerate(lines):
+        ranks_of.setdefault("; ".join(line for line in own if line not in common) or "(nothing more)", []).append(rank)
+    return "".join(f"\n  ranks {ranks}: {text}" for text, ranks in ranks_of.items())
+
+
+# -- carriers ----------------------------------------------------------------------------------------------------------
+
+
+class MindSporeCommunicator:
+    """A MindSpore communication group.
+
+    The words travel as int64 through ``mint.distributed.all_reduce``. With the environment variable
+    ``MINDEVAL_CARRIER=float32`` they travel as small whole numbers in float32 through ``ops.AllReduce``, for devices
+    that cannot sum int64 (Atlas 300I Duo); the result is the same. Nothing here has run on an Ascend card.
+    """
+
+    _broken: ClassVar[dict[str, str]] = {}  # group -> why: after an error its ranks may be out of step
+
+    def __init__(self, group: str | None = None) -> None:
+        from mindspore.communication import GlobalComm, get_group_size, get_rank
+
+        self.group = group or GlobalComm.WORLD_COMM_GROUP
+        if self.group in self._broken:
+            raise DistributedError(f"the ranks of group {self.group} are out of step since: {self._broken[self.group]}")
+        self.rank, self.world = get_rank(self.group), get_group_size(self.group)
+
+    def give_up(self, reason: str) -> NoReturn:
+        self._broken[self.group] = reason
+        raise DistributedError(f"{reason} (group {self.group})")
+
+    def all_reduce(self, words: np.ndarray) -> np.ndarray:
+        carrier = os.environ.get("MINDEVAL_CARRIER", "int64")
+        if carrier not in ("int64", "float32"):
+            raise ValueError(f"MINDEVAL_CARRIER must be int64 or float32, but got {carrier!r}")
+        try:
+            return self._sum_of_limbs(words) if carrier == "float32" else self._sum(words)
+        except Exception as failure:
+            self._broken[self.group] = f"{type(failure).__name__}: {failure}"
+            raise DistributedError(
+                f"the AllReduce of the metrics over group {self.group} failed on rank {self.rank} of {self.world}. Did "
+                "every rank call eval() of the same metrics (not only rank 0), and are all ranks alive? A slow rank may "
+                "need a longer timeout: MS_CPU_COMM_OP_TIMEOUT or MS_NODE_TIMEOUT (seconds) on CPU, "
+                f"HCCL_EXEC_TIMEOUT on Ascend. Cause: {failure}"
+            ) from failure
+
+    def _sum(self, words: np.ndarray) -> np.ndarray:
+        import mindspore.mint.distributed as mint
+        from mindspore import Tensor
+
+        tensor = Tensor(np.array(words, np.int64))  # fresh and contiguous: a reduction into a view is lost
+        mint.all_reduce(tensor, group=self.group)
+        return tensor.asnumpy().copy()
+
+    def _sum_of_limbs(self, words: np.ndarray) -> np.ndarray:
+        from mindspore import Tensor, ops
+
+        return from_limbs(ops.AllReduce(group=self.group)(Tensor(to_limbs(words, self.world))).asnumpy(), self.world)
+
+
+def limb_bits(world: int) -> int:
+    """Bits of a limb, so that any sum of ``world`` limbs stays below 2^24: exact in float32."""
+    bits = 24 - (world - 1).bit_length()
+    if bits < 1:
+        raise ValueError(f"float32 limbs can sum at most 2^23 ranks exactly, but got {world}")
+    return bits
+
+
+def to_limbs(words: np.ndarray, world: int) -> np.ndarray:
+    """int64 words [n] as float32 limbs [limbs, n] of their two's complement."""
+    bits = limb_bits(world)
+    unsigned = np.ascontiguousarray(words, np.int64).view(np.uint64)
+    shifts = np.arange(0, 64, bits, dtype=np.uint64)[:, None]
+    return ((unsigned >> shifts) & np.uint64((1 << bits) - 1)).astype(np.float32)
+
+
+def from_limbs(sums: np.ndarray, world: int) -> np.ndarray:
+    """The int64 words whose summed limbs these are; the sum is taken modulo 2^64, as int64 sums are."""
+    bits = limb_bits(world)
+    total = np.zeros(sums.shape[1], np.uint64)
+    for place, limb in enumerate(sums):
+        total += limb.astype(np.uint64) << np.uint64(bits * place)
+    return total.view(np.int64)

@@ -1,0 +1,91 @@
+"""Accuracy against scikit-learn and counting."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, top_k_accuracy_score
+
+from mindeval import Accuracy
+
+RNG = np.random.default_rng(0)
+
+
+def evaluated(*inputs, **options):
+    metric = Accuracy(**options)
+    metric.update(*inputs)
+    return metric.eval()
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=50))
+def test_class_ids_equal_scikit_learn(pairs):
+    predicted, labels = (np.array(side) for side in zip(*pairs))
+    assert evaluated(predicted, labels) == accuracy_score(labels, predicted)
+    assert evaluated(ms.Tensor(predicted), ms.Tensor(labels)) == accuracy_score(labels, predicted)
+    assert evaluated(predicted.astype(np.float32), labels.tolist()) == accuracy_score(labels, predicted)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+@pytest.mark.parametrize("top_k", [1, 2, 3])
+def test_scores_without_ties_equal_scikit_learn(dtype, top_k):
+    scores, labels = RNG.permutation(200 * 4).reshape(200, 4).astype(dtype), RNG.integers(0, 4, 200)
+    expected = top_k_accuracy_score(labels, scores, k=top_k, labels=range(4))
+    assert evaluated(scores, labels, top_k=top_k) == expected
+    assert evaluated(scores.reshape(20, 10, 4), labels.reshape(20, 10), top_k=top_k) == expected
+    assert evaluated(scores, labels.reshape(20, 10), top_k=top_k) == expected
+
+
+def test_bfloat16_scores_and_infinite_negative_ones():
+    assert evaluated(ms.Tensor([[1.0, -np.inf, 2.0]], ms.bfloat16), ms.Tensor([2])) == 1.0
+
+
+def test_equal_scores_rank_by_class_index():
+    scores = np.float32([[1, 1, 1], [1, 1, 1], [1, 1, 1]])
+    assert evaluated(scores, [0, 1, 2]) == 1 / 3
+    assert evaluated(scores, [0, 1, 2], top_k=2) == 2 / 3
+
+
+def test_float64_scores_that_float32_cannot_tell_apart_are_told_apart():
+    assert evaluated(np.array([[0.5, 0.5 + 1e-12]]), [1]) == 1.0
+
+
+def test_ignored_and_masked_positions_do_not_count():
+    assert evaluated(np.array([0, 1, 1]), np.array([0, 1, -100])) == 1.0
+    assert evaluated(np.array([0, 1, 1]), np.array([0, 1, 0]), np.array([True, True, False])) == 1.0
+    scores = np.float32([[2, 1], [1, 2], [np.nan, np.nan]])
+    assert evaluated(scores, np.array([0, 1, -100])) == 1.0
+
+
+def test_token_accuracy_of_unshifted_labels():
+    ids = np.array([[1, 2, 0]])
+    logits = np.float32([[[0, 0, 9], [9, 0, 0], [0, 9, 0]]])
+    assert evaluated(logits, ids, shift=True) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "inputs", "message"),
+    [
+        ({}, (np.zeros((2, 3), np.float32), [0, 3]), r"\[0, 3\).*but got 3"),
+        ({}, ([0.5, 1.0], [0, 1]), "predictions must be class ids"),
+        ({}, ([0, 1], [0, -1]), "labels must be >= 0 or ignore_index -100, but got -1"),
+        ({}, ([0, 1], [0, 1, 1]), "logits"),
+        ({}, (np.zeros((0,), np.int64), np.zeros((0,), np.int64)), "at least one label"),
+        ({}, (np.float32([[np.nan, 1.0]]), [0]), "must not be NaN"),
+        ({"task": "binary"}, ([0, 2], [0, 2]), r"\[0, 2\).*but got 2"),
+        ({"top_k": 2}, ([0, 1], [0, 1]), "need scores"),
+        ({}, ([0, 1], [0, 1], [1, 0]), "mask must be boolean"),
+    ],
+)
+def test_what_is_refused(options, inputs, message):
+    with pytest.raises((ValueError, TypeError), match="For 'Accuracy.update', .*" + message):
+        evaluated(*inputs, **options)
+
+
+def test_options_that_do_not_exist_are_refused():
+    with pytest.raises(ValueError, match="task must be one of"):
+        Accuracy(task="regression")
+    with pytest.raises(ValueError, match="top_k must be an int of at least 1, but got 0"):
+        Accuracy(top_k=0)
