@@ -31,8 +31,8 @@ def bleu_statistics(
         n_gram: the longest n-grams.
 
     Returns:
-        int64 [N, 2 + 2 * n_gram]: the length of the hypothesis; that of the closest reference, of two equally close ones
-        the shorter; the n-grams that match; the n-grams that there are.
+        int64 [N, 2 + 2 * n_gram]: the length of the hypothesis; that of the closest reference, of two equally close
+        ones the shorter; the n-grams that match; the n-grams that there are.
 
     >>> bleu_statistics([["a", "b", "c"]], [[["a", "b"], ["a", "b", "d", "e"]]], n_gram=2)
     array([[3, 2, 2, 1, 3, 2]])
@@ -250,9 +250,9 @@ class BLEU(_Bleu):
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
         name: the metric's name in messages.
 
-    ``result()`` gives ``bleu`` in [0, 1], ``score`` (0-100), ``precisions``, ``brevity_penalty``, ``ratio``, the lengths
-    and counts, and the signature that sacrebleu would print for the same score. Where "auto" took two tokenizers, it
-    names both (``tok:13a+zh``): sacrebleu has no such score.
+    ``result()`` gives ``bleu`` in [0, 1], ``score`` (0-100), ``precisions``, ``brevity_penalty``, ``ratio``, the
+    lengths and counts, and the signature that sacrebleu would print for the same score. Where "auto" took two
+    tokenizers, it names both (``tok:13a+zh``): sacrebleu has no such score.
 
     Raises:
         TypeError: ``update``: for a bare string, or ids without ``decode``.

@@ -64,8 +64,8 @@ class DistinctN(_Diversity):
 
     ``scope="corpus"`` is the definition of Li et al. (2016): over all predictions together. It falls as the number of
     predictions grows, so compare equal numbers. Which n-grams were seen cannot be summed: 16 bytes of a BLAKE2b digest
-    are kept for each different one, so this is the one text metric whose state grows. ``scope="sample"`` is the mean over
-    predictions of their own share, in constant memory; a prediction without n-grams counts as 0.
+    are kept for each different one, so this is the one text metric whose state grows. ``scope="sample"`` is the mean
+    over predictions of their own share, in constant memory; a prediction without n-grams counts as 0.
 
     ``update(predictions[, references[, mask]])``: texts, tokens or ids, as for ``BLEU``. References are not looked at.
 

@@ -51,7 +51,7 @@ class _ErrorRate(Metric):
             name=name,
         )
 
-    def _units(self, samples: Samples) -> list[tuple[Sequence, list[Sequence]]]:
+    def _units(self, samples: Samples) -> list[tuple[Any, list]]:
         """What is counted of each sample's prediction and references."""
         raise TypeError(f"{type(self).__name__} must define _units()")
 
@@ -89,9 +89,9 @@ class WordErrorRate(_ErrorRate):
     Edits are insertions, deletions and substitutions of words. Of several references a sample takes the one that needs
     the fewest edits, of equal ones the longest.
 
-    ``update(predictions, references[, mask])``: texts, tokens or ids, as for ``BLEU``. An empty prediction counts: every
-    word of the reference is an edit. Every word against an empty reference is an edit, too; with nothing but empty
-    references the rate is 1 if there are edits, else 0.
+    ``update(predictions, references[, mask])``: texts, tokens or ids, as for ``BLEU``. An empty prediction counts:
+    every word of the reference is an edit. Every word against an empty reference is an edit, too; with nothing but
+    empty references the rate is 1 if there are edits, else 0.
 
     Args:
         tokenize: "auto": "zh" for samples whose references hold any CJK character (one token for each, other words
@@ -130,7 +130,7 @@ class WordErrorRate(_ErrorRate):
         self.tokenize = tokenize
         super().__init__({"tok": tokenize}, lowercase, nfkc, decode, distributed, name)
 
-    def _units(self, samples: Samples) -> list[tuple[Sequence, list[Sequence]]]:
+    def _units(self, samples: Samples) -> list[tuple[Any, list]]:
         if samples.tokenised:
             return list(zip(samples.predictions, samples.references))
         units = []
@@ -145,8 +145,8 @@ class WordErrorRate(_ErrorRate):
 class CharErrorRate(_ErrorRate):
     r"""Character error rate :math:`\sum \text{edits} / \sum \text{characters of the references}`. Lower is better.
 
-    A character is a Unicode code point; a letter with a combining mark is two unless ``nfkc`` joins them. All else is as
-    in ``WordErrorRate``, but tokens are refused.
+    A character is a Unicode code point; a letter with a combining mark is two unless ``nfkc`` joins them. All else is
+    as in ``WordErrorRate``, but tokens are refused.
 
     Args:
         whitespace: whether white space counts as characters.
@@ -183,7 +183,7 @@ class CharErrorRate(_ErrorRate):
         self.whitespace = whitespace
         super().__init__({"space": whitespace}, lowercase, nfkc, decode, distributed, name)
 
-    def _units(self, samples: Samples) -> list[tuple[Sequence, list[Sequence]]]:
+    def _units(self, samples: Samples) -> list[tuple[Any, list]]:
         only_texts(samples)
         return [
             (self._characters(prediction), [self._characters(one) for one in several])
@@ -203,7 +203,7 @@ class EditSimilarity(Metric):
     "indel": :math:`2 \cdot \text{LCS} / (m + n)`, where a substitution is two edits, as ``fuzz.ratio`` of rapidfuzz has
     it (the edit similarity of RepoBench and of LongBench's code tasks).
 
-    Of several references a sample takes the most similar. Two empty texts have similarity 1; an empty prediction counts.
+    Of several references a sample takes the most similar. Two empty texts have similarity 1.
 
     ``update(predictions, references[, mask])``: texts or ids, as for ``BLEU``.
 

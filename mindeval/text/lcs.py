@@ -83,7 +83,7 @@ class _CandidateBits:
     def view(self, token: Hashable) -> tuple[int, int, int] | None:
         """The places of a token, those of the other tokens, and its own in reverse order; None if it has none."""
         places = self.places.get(token)
-        view = places and (places, self.tokens ^ places, self.reversed(places))
+        view = (places, self.tokens ^ places, self.reversed(places)) if places else None
         self.views[token] = view
         return view
 
@@ -103,7 +103,7 @@ class _CandidateBits:
         return found
 
     def rows(self, sentence: Tokens) -> list[tuple[Hashable, int, int]]:
-        """For each token that is in the candidate: it, its places reversed, and the cells where the way back goes left."""
+        """For each token that the candidate holds: it, its places reversed, and where the way back goes left."""
         rows = []
         flat = tokens = self.tokens  # no row rises anywhere yet
         separators, views = self.separators, self.views

@@ -31,10 +31,10 @@ def answer_tokens(text: str, normalize: str = "squad", chinese: bool = False) ->
     """The tokens of an answer.
 
     ================= =================================================================================================
-    ``squad``         the rule of SQuAD 1.1: lower case, without ASCII punctuation, without a, an and the; split at white
-                      space
-    ``squad-numbers`` the same, but ``2.75`` keeps its point and ``3,000`` becomes ``3000``; plain SQuAD makes ``275`` of
-                      both ``2.75`` and ``275``
+    ``squad``         the rule of SQuAD 1.1: lower case, without ASCII punctuation, without a, an and the; split at
+                      white space
+    ``squad-numbers`` the same, but ``2.75`` keeps its point and ``3,000`` becomes ``3000``; plain SQuAD makes ``275``
+                      of both ``2.75`` and ``275``
     ``none``          the text split at white space
     ================= =================================================================================================
 
@@ -131,8 +131,8 @@ class ExactMatch(_AnswerMetric):
     prediction counts, and matches an empty reference alone.
 
     Args:
-        normalize: "squad", "squad-numbers" or "none"; see ``answer_tokens``. With "none" white space at the ends and its
-            amount do not matter, all else does.
+        normalize: "squad", "squad-numbers" or "none"; see ``answer_tokens``. With "none" white space at the ends and
+            its amount do not matter, all else does.
         tokenize: "auto": Chinese where the references hold any CJK character (their full-width punctuation and the
             spaces between characters do not matter then); "zh": always; "words": never.
         ignore: regular expressions of what is removed first.

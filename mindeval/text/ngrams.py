@@ -96,7 +96,7 @@ def _matched_in_chunk(hypotheses: Sequence, references: Sequence, max_order: int
 
 
 def _in_slots(hypotheses: Sequence, references: Sequence) -> tuple[list, np.ndarray, list[int]]:
-    """All hypotheses, then all first references, then all second ones, ...: with their samples and where each begins."""
+    """All hypotheses, then all first references, all second ones, ...: with their samples and where each begins."""
     sequences, owners, slots = list(hypotheses), list(range(len(hypotheses))), [0, len(hypotheses)]
     for slot in range(max(map(len, references))):
         for row, several in enumerate(references):

@@ -213,8 +213,8 @@ class ROUGE(Metric):
         if without_tokens and not self._warned:
             self._warned = True
             logger.warning(
-                "'%s': rouge-score's tokenizer keeps a-z and 0-9 alone and leaves nothing of %d references, which score 0: "
-                "tokenize='char' takes any script",
+                "'%s': rouge-score's tokenizer keeps a-z and 0-9 alone and leaves nothing of %d references, which "
+                "score 0: tokenize='char' takes any script",
                 self.name,
                 without_tokens,
             )
@@ -235,12 +235,12 @@ class ROUGE(Metric):
 
 def _pair_counts(rouge_type: str, samples: Samples, splits: list[tokenizers.Tokenizer]) -> np.ndarray:
     """For each prediction with each of its references: hits, and what candidate and reference have. int64 [P, 3]."""
-    cut = _sentences if rouge_type == "rouge-lsum" else _tokens
+    cut: Callable[..., Any] = _sentences if rouge_type == "rouge-lsum" else _tokens
     candidates = [cut(split, text) for split, text in zip(splits, samples.predictions)]
     several = [[cut(split, text) for text in texts] for split, texts in zip(splits, samples.references)]
     pairs = [(one, reference) for one, references in zip(candidates, several) for reference in references]
     if rouge_type == "rouge-lsum":
-        rows = [rouge_lsum_counts(*pair) for pair in pairs]
+        rows: list[tuple[int, ...]] = [rouge_lsum_counts(*pair) for pair in pairs]
     elif rouge_type == "rouge-l":
         rows = [(lcs_length(*pair), *map(len, pair)) for pair in pairs]
     else:

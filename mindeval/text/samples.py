@@ -65,12 +65,15 @@ def read_predictions(
     predictions: Any, mask: Any = None, *, decode: Decode | None = None, nfkc: bool = False, what: str = "predictions"
 ) -> list:
     """Predictions alone: N texts, or N lists of tokens."""
+    if isinstance(predictions, np.ndarray) and predictions.dtype.kind in "UO" and predictions.ndim != 1:
+        raise ValueError(f"{what} must be a string array of shape [N], but got {list(predictions.shape)}")
     found = _as_lists(predictions, decode, what)
     tokenised = bool(found) and not isinstance(found[0], str)
     for row, one in enumerate(found):
         if not (_is_tokens(one) if tokenised else isinstance(one, str)):
+            found_here = inputs.describe(one)
             raise TypeError(
-                f"{what} must be a list of str, or of lists of str (tokens), but {what}[{row}] is {inputs.describe(one)}"
+                f"{what} must be a list of str, or of lists of str (tokens), but {what}[{row}] is {found_here}"
             )
     if mask is not None:
         counts = inputs.boolean_mask(mask, (len(found),)).tolist()

@@ -21,8 +21,8 @@ class TER(Metric):
     are summed over the corpus before they are divided, so the rate may exceed 1. With nothing but empty references it
     is 1 if there are edits, else 0.
 
-    ``update(predictions, references[, mask])``: texts or ids, as for ``BLEU``. An empty prediction counts: every word of
-    the reference is an edit.
+    ``update(predictions, references[, mask])``: texts or ids, as for ``BLEU``. An empty prediction counts: every word
+    of the reference is an edit.
 
     Args:
         normalized: Tercom's normalisation: split off punctuation, resolve XML entities.
@@ -64,7 +64,7 @@ class TER(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        self._options = {
+        self._options: dict[str, Any] = {
             "normalized": normalized,
             "no_punct": no_punct,
             "asian_support": asian_support,
@@ -89,7 +89,7 @@ class TER(Metric):
 
         samples = only_texts(read_samples(predictions, references, mask, decode=self.decode, nfkc=self.nfkc))
         ter = SacreTER(**self._options)
-        ter.tokenizer = without_cache(ter.tokenizer)
+        ter.tokenizer = without_cache(ter.tokenizer)  # type: ignore[assignment]
         edits, lengths = 0, []
         for prediction, several in zip(samples.predictions, samples.references):
             [(fewest, length)] = ter._extract_corpus_statistics([prediction], [[one] for one in several])
