@@ -172,9 +172,11 @@ class ROUGE(Metric):
         names = self._names(samples)
         splits = [_split(name, self.use_stemmer, samples.tokenised) for name in names]
         owners = np.array([row for row, several in enumerate(samples.references) for _ in several], np.int64)
+        of_tokens = _pairs(_tokens, samples, splits) if self.types != ["rouge-lsum"] else []
         added: dict[str, Any] = {}
         for one in self.types:
-            scores = rouge_scores(*_pair_counts(one, samples, splits).T)
+            pairs = _pairs(_sentences, samples, splits) if one == "rouge-lsum" else of_tokens
+            scores = rouge_scores(*_counts(one, pairs).T)
             chosen = self._of_samples(scores, owners, len(names))
             for column, measure in enumerate(_MEASURES):
                 added[f"{one}_{measure}"] = chosen[:, column]
@@ -233,18 +235,21 @@ class ROUGE(Metric):
         }
 
 
-def _pair_counts(rouge_type: str, samples: Samples, splits: list[tokenizers.Tokenizer]) -> np.ndarray:
-    """For each prediction with each of its references: hits, and what candidate and reference have. int64 [P, 3]."""
-    cut: Callable[..., Any] = _sentences if rouge_type == "rouge-lsum" else _tokens
+def _pairs(cut: Callable[..., Any], samples: Samples, splits: list[tokenizers.Tokenizer]) -> list[tuple[Any, Any]]:
+    """Each prediction with each of its references, cut into tokens, or into sentences of tokens."""
     candidates = [cut(split, text) for split, text in zip(splits, samples.predictions)]
     several = [[cut(split, text) for text in texts] for split, texts in zip(splits, samples.references)]
-    pairs = [(one, reference) for one, references in zip(candidates, several) for reference in references]
-    if rouge_type == "rouge-lsum":
-        rows: list[tuple[int, ...]] = [rouge_lsum_counts(*pair) for pair in pairs]
-    elif rouge_type == "rouge-l":
+    return [(one, reference) for one, references in zip(candidates, several) for reference in references]
+
+
+def _counts(rouge_type: str, pairs: list[tuple[Any, Any]]) -> np.ndarray:
+    """For each pair: hits, and what candidate and reference have. int64 [P, 3]."""
+    if rouge_type[-1].isdigit():
+        return rouge_n_counts([one for one, _ in pairs], [one for _, one in pairs], int(rouge_type[-1]))
+    if rouge_type == "rouge-l":
         rows = [(lcs_length(*pair), *map(len, pair)) for pair in pairs]
     else:
-        return rouge_n_counts([one for one, _ in pairs], [one for _, one in pairs], int(rouge_type[-1]))
+        rows = [rouge_lsum_counts(*pair) for pair in pairs]
     return np.array(rows, np.int64).reshape(-1, 3)
 
 
