@@ -28,7 +28,7 @@ _CJK = (
     "\U00020000-\U0003ffff"
 )
 _ANY_CJK = re.compile(f"[{_CJK}]")
-_LETTERS = rf"[^\W_{_CJK}]"  # and digits
+_LETTERS = rf"[^\W_\u200c\u200d{_CJK}]"  # and digits; not the joiners, which regex counts among them and re does not
 _CHINESE = re.compile(rf"[{_CJK}]|{_LETTERS}+(?:(?<=\d)[.,](?=\d){_LETTERS}+)*|\S")
 _NEAR_COMBINING_MARKS = re.compile(  # every mark is here, and some scripts with them
     "[\u0300-\u036f\u0483-\u1fff\u20d0-\u20ff\u2cef-\u2cf1\u2d7f\u2de0-\u2dff\u302a-\u302f\u3099\u309a"

@@ -40,7 +40,9 @@ def ours(predictions, references, **options):
     st.booleans(),
     st.integers(1, 6),
 )
-def test_any_text_gives_sacrebleus_score_counts_and_signature(corpus, tokenize, smoothing, lowercase, effective, n_gram):
+def test_any_text_gives_sacrebleus_score_counts_and_signature(
+    corpus, tokenize, smoothing, lowercase, effective, n_gram
+):
     smooth, value = smoothing
     expected, signature = reference(
         *corpus,
@@ -86,7 +88,11 @@ def test_the_sentence_mean_is_that_of_sacrebleus_sentence_scores(corpus, tokeniz
 
 def test_numbers_of_references_that_vary_are_those_of_sacrebleu_with_none():
     predictions = ["the cat is on the mat", "a dog barks loudly", "it rains"]
-    references = [["there is a cat on the mat", "a cat is on the mat", "the cat"], ["a dog barks"], ["it rains", "rain"]]
+    references = [
+        ["there is a cat on the mat", "a cat is on the mat", "the cat"],
+        ["a dog barks"],
+        ["it rains", "rain"],
+    ]
     streams = [[several[slot] if slot < len(several) else None for several in references] for slot in range(3)]
     metric = sacrebleu.metrics.BLEU()
     expected = metric.corpus_score(predictions, streams)
@@ -123,19 +129,24 @@ def test_value_of_the_statistics_is_rounded_once():
 
 def test_weights_take_the_place_of_equal_ones():
     # the example of NLTK's documentation: 0.5818 with these weights, 0.5920 with equal ones
-    hypotheses = [
-        "It is a guide to action which ensures that the military always obeys the commands of the party".split(),
-        "he read the book because he was interested in world history".split(),
+    first, second = (
+        text.split()
+        for text in (
+            "It is a guide to action which ensures that the military always obeys the commands of the party",
+            "he read the book because he was interested in world history",
+        )
+    )
+    of_first = [
+        text.split()
+        for text in (
+            "It is a guide to action that ensures that the military will forever heed Party commands",
+            "It is the guiding principle which guarantees the military forces always being under the command of "
+            "the Party",
+            "It is the practical guide for the army always to heed the directions of the party",
+        )
     ]
-    references = [
-        [
-            "It is a guide to action that ensures that the military will forever heed Party commands".split(),
-            "It is the guiding principle which guarantees the military forces always being under the command of the "
-            "Party".split(),
-            "It is the practical guide for the army always to heed the directions of the party".split(),
-        ],
-        ["he was interested in world history because he read the book".split()],
-    ]
+    of_second = [text.split() for text in ("he was interested in world history because he read the book",)]
+    hypotheses, references = [first, second], [of_first, of_second]
     statistics = bleu_statistics(hypotheses, references).sum(axis=0)
     assert bleu_from_statistics(statistics, "none")["bleu"] == pytest.approx(0.5920, abs=1e-4)
     assert ours(hypotheses, references, smooth="none", weights=[0.1, 0.3, 0.5, 0.1])["bleu"] == pytest.approx(
