@@ -34,7 +34,7 @@ class MetricCollection:
     >>> import numpy as np
     >>> from mindeval import Accuracy, Perplexity
     >>> metrics = MetricCollection([Perplexity(), Accuracy()])
-    >>> metrics.update(np.zeros((2, 4), np.float32), np.array([0, 1]))
+    >>> metrics.update(np.zeros((2, 4)), np.array([0, 1]))
     >>> metrics.eval()
     {'perplexity': 4.0, 'accuracy': 0.5}
     """
@@ -89,6 +89,7 @@ class MetricCollection:
 
     def as_metrics(self) -> dict[str, Metric]:
         """The members, for ``Model(..., metrics=...)``."""
+        self._scope.updated_by_model = True
         return dict(self._scope.members)
 
     def clear(self) -> None:

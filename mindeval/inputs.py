@@ -28,6 +28,8 @@ def to_numpy(value: Any, what: str) -> np.ndarray:
     >>> to_numpy(ms.Tensor([1.0, 2.0], ms.bfloat16), "logits").dtype
     dtype('float32')
     """
+    if is_text_tensor(value):
+        raise TypeError(f"{what} must be numbers, but got {describe(value)}")
     if isinstance(value, ms.Tensor):
         return (value.astype(ms.float32) if value.dtype == ms.bfloat16 else value).asnumpy()
     if not isinstance(value, (np.ndarray, np.generic, int, float, list)):
@@ -94,16 +96,33 @@ def boolean_mask(value: Any, shape: Sequence[int], what: str = "mask") -> np.nda
 
 
 def texts(value: Any, what: str) -> list[str]:
-    """Texts as a list of str, from a list, a tuple or a NumPy string array (what ``Model.eval`` delivers).
+    """Texts as a list of str, from a list, a tuple, a NumPy string array or a string Tensor.
+
+    ``Model.eval`` delivers arrays; up to MindSpore 2.7 it delivers string Tensors, which a compiled network ruins.
+
+    Raises:
+        TypeError: for anything else, and for a string Tensor that has passed through a compiled network.
 
     >>> texts(np.array(["a", "b"]), "predictions")
     ['a', 'b']
     """
+    if is_text_tensor(value):
+        value = value.asnumpy()
+        if value.dtype.kind != "U":
+            raise TypeError(
+                f"{what} must be texts, but got a string Tensor whose characters were lost in a compiled network: with "
+                "this version of MindSpore texts must not pass through it, or need PYNATIVE mode"
+            )
     if isinstance(value, np.ndarray) and value.dtype.kind in "UO":
         value = value.reshape(-1).tolist() if value.ndim <= 1 else value.tolist()
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
         raise TypeError(f"{what} must be a list of str, but got {describe(value)}")
     return list(value)
+
+
+def is_text_tensor(value: Any) -> bool:
+    """Whether the value is a Tensor of strings, whose NumPy array may hold anything."""
+    return isinstance(value, ms.Tensor) and value.dtype == ms.string
 
 
 def sample_ids(value: Any | None, rows: int) -> np.ndarray | None:

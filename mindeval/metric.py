@@ -29,6 +29,9 @@ class Metric(mindspore.train.Metric):
         distributed: ``True``, or the name of a group: the value over all ranks (see ``set_distributed``).
         name: the metric's name in messages; by default the class's in lower case.
 
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
+
     >>> import numpy as np
     >>> class Positives(Metric):
     ...     def __init__(self):

@@ -38,6 +38,7 @@ class Scope:
         self._updated: set[str] = set()  # members updated since the snapshot
         self._memo: tuple | None = None
         self.in_collection_update = False
+        self.updated_by_model = False  # Model.eval updates the members one after the other with the same Tensors
 
     # -- what metrics report -----------------------------------------------------------------------------------------
 
@@ -116,8 +117,8 @@ class Scope:
 
         ``Model.eval`` updates each member alone with the same Tensors, so the objects are known by identity, through
         weak references: logits are never kept alive. A member that asks a second time has a new batch in a reused
-        buffer. Arrays and lists are shared inside ``MetricCollection.update`` alone, where nobody can write into them
-        between two members.
+        buffer. Where ``as_metrics`` has not handed the members to ``Model``, and for arrays and lists, work is shared
+        inside ``MetricCollection.update`` alone: a loop may write into a batch between two members.
         """
         inputs = list(inputs)
         if self._memo is not None:
@@ -131,7 +132,8 @@ class Scope:
         value = compute(*inputs)
         self._memo = None
         if len(self.members) > 1 and (
-            self.in_collection_update or all(isinstance(x, (ms.Tensor, type(None))) for x in inputs)
+            self.in_collection_update
+            or (self.updated_by_model and all(isinstance(x, (ms.Tensor, type(None))) for x in inputs))
         ):
             self._memo = (key, [_reference(item) for item in inputs], value, {name})
         return value

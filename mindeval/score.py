@@ -14,6 +14,9 @@ from mindeval import __version__, display
 class Signature(str):
     """How a value was made: the metric, its settings, the version of the definition, and the library's version.
 
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
+
     >>> Signature.build("perplexity", {"ignore": -100, "shift": False}, version=1)
     'perplexity|ignore:-100|shift:no|def:1|mindeval:0.1.0'
     """
@@ -51,6 +54,9 @@ class Score(float):
         value: the number.
         parts: all figures that were computed with it, JSON-ready.
         signature: how it was made.
+
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
 
     >>> score = Score(0.5, {"accuracy": 0.5, "correct": 1}, Signature("accuracy|def:1|mindeval:0.1.0"))
     >>> score, score.parts["correct"], f"{score:.2f}", score.asnumpy()

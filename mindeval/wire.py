@@ -246,8 +246,8 @@ class MindSporeCommunicator:
             self._broken[self.group] = f"{type(failure).__name__}: {failure}"
             raise DistributedError(
                 f"the AllReduce of the metrics over group {self.group} failed on rank {self.rank} of {self.world}. Did "
-                "every rank call eval() of the same metrics (not only rank 0), and are all ranks alive? A slow rank may "
-                "need a longer timeout: MS_CPU_COMM_OP_TIMEOUT or MS_NODE_TIMEOUT (seconds) on CPU, "
+                "every rank call eval() of the same metrics (not only rank 0), and are all ranks alive? A slow rank "
+                "may need a longer timeout: MS_CPU_COMM_OP_TIMEOUT or MS_NODE_TIMEOUT (seconds) on CPU, "
                 f"HCCL_EXEC_TIMEOUT on Ascend. Cause: {failure}"
             ) from failure
 

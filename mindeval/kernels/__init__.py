@@ -1,18 +1,16 @@
-"""Per-token statistics of logits: negative log-likelihood and the rank of the label."""
+"""Per-token statistics of logits in one read of memory: negative log-likelihood, rank of the label, entropy."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
+from . import dispatch, float64, native, numpy_twin
+from .dispatch import BackEnd, info
+from .rows import TokenStats, format_of, rows_of, scatter
 
+__all__ = ["BackEnd", "TokenStats", "info", "token_nll"]
 
-class TokenStats(NamedTuple):
-    """``nll``: float64, 0 at ignored labels. ``rank``, ``entropy``: None unless asked for. All of the labels' shape."""
-
-    nll: np.ndarray
-    rank: np.ndarray | None = None
-    entropy: np.ndarray | None = None
+_ON_CPU = {"native": native.token_nll, "numpy": numpy_twin.token_nll, "float64": float64.token_nll}
 
 
 def token_nll(
@@ -24,24 +22,46 @@ def token_nll(
     rank: bool = False,
     entropy: bool = False,
 ) -> TokenStats:
-    """The negative log-likelihood of each label, row by row, in float64."""
-    from mindeval import inputs
+    r"""Negative log-likelihood of each label under the softmax of its logits, without a temporary of their size.
 
-    values, ids = inputs.to_numpy(logits, "logits"), inputs.class_ids(labels, "labels")
-    if values.dtype.kind != "f":
-        raise TypeError(f"logits must be floats, but got {values.dtype}")
-    values = values.reshape(-1, values.shape[-1])[:, :vocab_size]
-    classes = values.shape[1]
-    nll, ranks = np.zeros(ids.size), np.full(ids.size, -1, np.int64)
-    for row, label in enumerate(ids.reshape(-1).tolist()):
-        if label == ignore_index:
-            continue
-        if not 0 <= label < classes:
-            raise ValueError(f"labels must lie in [0, {classes}) or be ignore_index, but got {label}")
-        scores = values[row].astype(np.float64)
-        top = scores.max()
-        with np.errstate(invalid="ignore", over="ignore"):
-            nll[row] = top + np.log(np.exp(scores - top).sum()) - scores[label]
-        if np.isfinite(top):
-            ranks[row] = (scores > scores[label]).sum() + (scores[:label] == scores[label]).sum()
-    return TokenStats(nll.reshape(ids.shape), ranks.reshape(ids.shape) if rank else None)
+    .. math:: \mathrm{nll} = \log \sum_v e^{x_v} - x_y
+
+    The logits are read once, where they are: no copy, no cast. On the CPU the error per token is below 1e-7 nat
+    for float32, float16 and bfloat16 and below 1e-12 for float64, nll >= 0, and the result is a function of the
+    row's bits alone: batches, threads, strides and processors do not change it.
+
+    Args:
+        logits: Tensor or NumPy array ``[..., V]`` of float32, float16, bfloat16 or float64; any strides.
+        labels: Tensor, NumPy array or list of integers ``[...]`` in ``[0, V)``, or `ignore_index`.
+        ignore_index: the label of positions that do not count.
+        vocab_size: the number of columns that are classes; the others are padding and are not read.
+        rank: also count the logits above the label's (and equal ones at lower ids): the label is among the top k
+            where ``rank < k``.
+        entropy: also compute the entropy of the softmax, in nats.
+
+    Returns:
+        TokenStats, arrays of the labels' shape. A label whose logit is ``-inf`` has nll ``inf``; a row with NaN,
+        ``+inf`` or nothing but ``-inf`` has nll and entropy NaN and rank -1.
+
+    Raises:
+        ValueError: the shapes do not match, a label is outside the vocabulary, `vocab_size` is not in ``[1, V]``.
+        TypeError: logits are not floating point, labels are not integers.
+
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
+
+    Examples:
+        >>> import numpy as np
+        >>> from mindeval.kernels import token_nll
+        >>> logits = np.array([[1.0, 3.0, 1.0], [0.0, 0.0, 0.0]], np.float32)
+        >>> stats = token_nll(logits, [1, -100], rank=True)
+        >>> stats.nll.round(4), stats.rank
+        (array([0.2395, 0.    ]), array([ 0, -1]))
+    """
+    back_end = dispatch.choose(dispatch.device_of(logits), format_of(logits)).name
+    if back_end == "mindspore":
+        from . import on_device  # imports MindSpore
+
+        return on_device.token_nll(logits, labels, ignore_index, vocab_size, rank, entropy)
+    rows, shape = rows_of(logits, labels, ignore_index, vocab_size)
+    return scatter(shape, rows.index, _ON_CPU[back_end](rows, rank, entropy))

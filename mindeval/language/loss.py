@@ -21,14 +21,14 @@ class Loss(Metric, mindspore.train.Loss):
 
     ``update(loss)``, ``update((loss, count))`` or ``update(loss, mask)``:
 
-    ============================== ===================================== =======================================
-    loss                           second input                          weight
-    ============================== ===================================== =======================================
-    vector or array, any shape     none                                  1 for each element
-    vector or array, any shape     boolean mask of the same shape        1 for each element where the mask is True
-    scalar (shape ``[]``)          an integer: how many it is the mean of that integer
-    scalar (shape ``[]``)          none                                  1, a guess: ``result()["exact"]`` is False
-    ============================== ===================================== =======================================
+    ============================== ======================================= =======================================
+    loss                           second input                            weight
+    ============================== ======================================= =======================================
+    vector or array, any shape     none                                    1 for each element
+    vector or array, any shape     boolean mask of the same shape          1 for each element where the mask is True
+    scalar (shape ``[]``)          an integer: how many it is the mean of  that integer
+    scalar (shape ``[]``)          none                                    1, a guess: ``result()["exact"]`` is False
+    ============================== ======================================= =======================================
 
     Losses may be float16, bfloat16, float32 or float64, Tensors, arrays or numbers. The sum is exact whatever the
     dtype. NaN and infinite losses are counted in ``result()["nan"]`` and ``["inf"]`` and make the value nan or inf;

@@ -216,7 +216,7 @@ def _sizes_of(texts: Any, n_bytes: Any, n_words: Any) -> tuple[Any, Any]:
         return n_bytes, n_words
     if n_bytes is not None or n_words is not None:
         raise ValueError("texts come without n_bytes and n_words, which are counted from them")
-    if isinstance(texts, ms.Tensor) or np.asarray(texts).dtype.kind in "iu":
+    if not inputs.is_text_tensor(texts) and (isinstance(texts, ms.Tensor) or np.asarray(texts).dtype.kind in "iu"):
         return texts, None
     strings = inputs.texts(texts, "texts")
     return [len(text.encode()) for text in strings], [len(text.split()) for text in strings]

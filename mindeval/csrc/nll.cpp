@@ -1,0 +1,84 @@
+// C interface of the native kernel: picks the register width, shares the rows among threads.
+#include "nll.h"
+
+#include <atomic>
+#include <cfenv>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace mindeval {
+namespace {
+
+typedef void (*RowsFunction)(const Request&, int64_t, int64_t);
+
+int widest() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return 16;
+  if (__builtin_cpu_supports("avx2")) return 8;
+#endif
+  return 4;
+}
+
+RowsFunction rows_function(int width) {
+#if defined(__x86_64__)
+  if (width == 16) return rows_width_16;
+  if (width == 8) return rows_width_8;
+#endif
+  return rows_width_4;
+}
+
+// The result may not depend on the caller's rounding mode or flush-to-zero bits (MindSpore's threads set them).
+class DefaultFloatingPoint {
+ public:
+  DefaultFloatingPoint() {
+    std::fegetenv(&saved_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatingPoint() { std::fesetenv(&saved_); }
+
+ private:
+  std::fenv_t saved_;
+};
+
+void run(const Request& request, int64_t rows, int threads, RowsFunction function) {
+  const int64_t share = rows / (8 * threads) < 1 ? 1 : rows / (8 * threads);   // small: a busy core gets fewer shares
+  std::atomic<int64_t> next{0};
+  auto work = [&] {
+    DefaultFloatingPoint scope;
+    for (int64_t begin; (begin = next.fetch_add(share)) < rows;)
+      function(request, begin, begin + share < rows ? begin + share : rows);
+  };
+  std::vector<std::thread> others;
+  try {
+    for (int k = 1; k < threads; k++) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No thread to be had: those that exist, at least this one, do it all.
+  }
+  work();
+  for (auto& thread : others) thread.join();
+}
+
+}  // namespace
+}  // namespace mindeval
+
+extern "C" {
+
+// Floats in a register of the code that this processor runs: 4, 8 or 16.
+int mindeval_width() { return mindeval::widest(); }
+
+// Scores `rows` rows of `vocab` logits; see mindeval::Request.  width 0: the widest.  Returns 0, or 1 if the processor
+// lacks the width or the format does not exist.
+int mindeval_token_nll(const void* logits, int format, int64_t rows, int64_t vocab, const int64_t* offsets,
+                       const int64_t* labels, double* nll, int64_t* rank, double* entropy, int threads, int width) {
+  static const int widest = mindeval::widest();
+  if (format < 0 || format > 2 || width > widest || (width != 0 && width != 4 && width != 8 && width != 16)) return 1;
+  const mindeval::Request request{logits, static_cast<mindeval::Format>(format), vocab, offsets, labels, nll, rank, entropy};
+  mindeval::run(request, rows, threads > 1 ? threads : 1, mindeval::rows_function(width ? width : widest));
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,335 @@
+"""The native kernel's algorithm in NumPy: the same IEEE operations in the same order, hence the same bits.
+
+It is the fallback where there is no compiler, and the executable specification: mindeval/csrc/nll_rows.h explains the
+algorithm, docs/kernels.md its error bound. Rows are worked on in groups, columns in chunks, so that memory stays small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .rows import Rows, TokenStats
+
+f32, f64 = np.float32, np.float64
+
+LANES, TREE = 16, 8
+BLOCK = LANES * TREE  # the unit in which a row is read
+CHUNK = 2048  # logits between two looks at the window
+GROUP = 32  # rows worked on together
+
+
+def _f32(text: str) -> np.float32:
+    return f32(float.fromhex(text))
+
+
+# exp(x) = 2^(n/8) exp(r), n = round(8x / ln2), r = x - n ln2/8; UNIT is the ulp of floats in [2, 4)
+WINDOW, CENTRE, UNIT = 1024, 512, _f32("0x1p-22")
+EIGHTHS = _f32("0x1.715476p-19")  # 8 / ln2 * UNIT
+STEP_HIGH, STEP_LOW = _f32("0x1.62ep18"), _f32("0x1.0bfbe8p4")  # ln2 / 8 / UNIT = high + low
+STEP, LOG_LAMBDA = float.fromhex("0x1.62e42fefa39efp-4"), float.fromhex("0x1.586353a557428p-4")
+C2, C3 = _f32("0x1.000a42p-1"), _f32("0x1.555d8ap-3")
+D1, D2, D3 = _f32("0x1.62e43p18"), _f32("0x1.ec0f96p35"), _f32("0x1.c6bb7cp52")
+LOG2_E = f32(1.44269504)
+
+_POWERS = np.array(  # bits of the floats lambda 2^(j/8)
+    [0x3F8B3A3E, 0x3F97D424, 0x3FA59202, 0x3FB48E45, 0x3FC4E5BE, 0x3FD6B7DA, 0x3FEA26DE, 0x3FFF5829], np.uint32
+)
+TABLE = _POWERS - np.uint32(CENTRE // 8 << 23) - (np.arange(8, dtype=np.uint32) << np.uint32(20))
+
+
+class Format(NamedTuple):
+    half: bool  # 16 bits: x * high is exact
+    largest: np.float32  # a larger reference needs a shift
+    high: np.float32
+    low: np.float32
+
+
+FORMATS = {
+    "float32": Format(False, f32(160), f32(1), f32(0)),
+    "bfloat16": Format(True, f32(160), _f32("0x1.7154p-19"), _f32("0x1.d94aep-37")),
+    "float16": Format(True, f32(128), _f32("0x1.715p-19"), _f32("0x1.1d94aep-33")),
+}
+
+
+@dataclass
+class Frame:
+    """The scale of each row of a group, all of shape [R]."""
+
+    reference: np.ndarray
+    shift: np.ndarray
+    eighths: np.ndarray
+    magic: np.ndarray
+    lowest: np.ndarray
+
+    @classmethod
+    def around(cls, reference: np.ndarray, shift: np.ndarray) -> Frame:
+        eighths = f32(8) * np.floor(reference * LOG2_E + f32(0.5))
+        magic = f32(2) + (f32(CENTRE) - eighths) * UNIT
+        lowest = ((eighths.astype(f64) - CENTRE + 2) * STEP).astype(f32)
+        return cls(reference, shift, eighths, magic, lowest)
+
+    def __getitem__(self, rows: np.ndarray) -> Frame:
+        return Frame(*(values[rows] for values in vars(self).values()))
+
+
+@dataclass
+class Sums:
+    """What has been added up of each row."""
+
+    exps: np.ndarray  # [R, 16]
+    weighted: np.ndarray  # [R, 16]
+    rank: np.ndarray  # [R]
+    failed: np.ndarray  # [R]: a logit lies above the window, or is NaN
+
+
+def scaled_exp(x: np.ndarray, magic: np.ndarray, form: Format) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """exp(x) in the row's scale, the bits that tell whether x was in the window, and x for the entropy."""
+    logit = x * form.high if form.half else x
+    rounded = (logit if form.half else x * EIGHTHS) + magic
+    n = rounded - magic
+    bits = rounded.view(np.uint32)
+    s = ((bits << np.uint32(20)) + TABLE[bits & np.uint32(7)]).view(f32)
+    if form.half:
+        r = (logit - n) + x * form.low
+        q = ((r * D3 + D2) * r + D1) * r
+    else:
+        r = (x - n * STEP_HIGH) - n * STEP_LOW
+        q = (r * r) * (r * C3 + C2) + r
+    return s + s * q, bits, logit
+
+
+def log_of(x: np.ndarray) -> np.ndarray:
+    """log(x) for finite x > 0, by a fixed sequence of operations (the coefficients are fdlibm's)."""
+    bits = x.view(np.int64)
+    k = (bits >> 52) - 1023
+    m = ((bits & 0xFFFFFFFFFFFFF) | 0x3FF0000000000000).view(f64)
+    large = m > 1.4142135623730951
+    m = np.where(large, m * 0.5, m)
+    k = (k + large).astype(f64)
+    f = m - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    half_square = 0.5 * f * f
+    series: np.ndarray = np.full_like(z, 1.479819860511658591e-01)
+    for coefficient in (
+        1.531383769920937332e-01,
+        1.818357216161805012e-01,
+        2.222219843214978396e-01,
+        2.857142874366239149e-01,
+        3.999999999940941908e-01,
+        6.666666666666735130e-01,
+    ):
+        series = coefficient + z * series
+    series = z * series
+    return k * 6.93147180369123816490e-01 - (
+        (half_square - (s * (half_square + series) + k * 1.90821492927058770002e-10)) - f
+    )
+
+
+def log_of_one_plus(x: np.ndarray) -> np.ndarray:
+    u = 1.0 + x
+    return np.where(u == 1.0, x, log_of(u) + (x - (u - 1.0)) / u)
+
+
+def in_lanes(values: np.ndarray, half: bool) -> np.ndarray:
+    """[R, 128 k] -> [R, k, 8, 16]: of 32 adjacent 16-bit logits the even ones are one vector, the odd ones the next."""
+    if half:
+        pairs = values.reshape(len(values), -1, TREE // 2, LANES, 2)
+        return pairs.transpose(0, 1, 2, 4, 3).reshape(len(values), -1, TREE, LANES)
+    return values.reshape(len(values), -1, TREE, LANES)
+
+
+def add_trees(sums: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    """Adds eight vectors at a time as a tree in float32."""
+    lanes = lanes[:, :, 0::2] + lanes[:, :, 1::2]
+    lanes = lanes[:, :, 0::2] + lanes[:, :, 1::2]
+    trees = lanes[:, :, 0] + lanes[:, :, 1]
+    sums = sums.copy()
+    for k in range(trees.shape[1]):
+        sums += trees[:, k]
+    return sums
+
+
+def add_precisely(sums: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    """Adds one vector after the other in float64."""
+    sums = sums.copy()
+    for k in range(lanes.shape[1]):
+        for v in range(TREE):
+            sums += lanes[:, k, v]
+    return sums
+
+
+def add_lanes(lanes: np.ndarray) -> np.ndarray:
+    total = np.zeros(len(lanes))
+    for k in range(LANES):
+        total = total + lanes[:, k]
+    return total
+
+
+def add_chunk(
+    x: np.ndarray, rows: np.ndarray, frame: Frame, form: Format, sums: Sums, clamped: bool, precise: bool, entropy: bool
+) -> np.ndarray:
+    """Adds logits [R, 128 k] of the rows `rows` of a group; those that leave the window are returned, not added."""
+    if clamped:
+        x = x - frame.shift[:, None]
+        lowest = frame.lowest[:, None]
+        x = np.where(lowest > x, lowest, x)  # NaN stays NaN
+    exps, bits, logit = scaled_exp(x, frame.magic[:, None], form)
+    seen = np.bitwise_or.reduce(bits, axis=1)
+    good = (seen & ~np.uint32(WINDOW - 1)) == 0x40000000
+    lanes = in_lanes(exps, form.half)
+    before = sums.exps[rows]
+    after = (add_precisely if precise else add_trees)(before, lanes)
+    again = np.zeros(len(rows), bool)
+    if not precise:  # one lane got a quarter of the sum: the roundings of the trees may matter
+        again = ((after - before) > (add_lanes(after) * 0.25)[:, None]).any(axis=1) & good
+        if again.any():
+            after[again] = add_precisely(before[again], lanes[again])
+    kept = rows[good]
+    sums.exps[kept] = after[good]
+    if entropy:
+        reference = frame.reference * form.high if form.half else frame.reference
+        lanes = in_lanes(exps * (logit - reference[:, None]), form.half)
+        before = sums.weighted[rows]
+        after = (add_precisely if precise else add_trees)(before, lanes)
+        if again.any():
+            after[again] = add_precisely(before[again], lanes[again])
+        sums.weighted[kept] = after[good]
+    return rows[~good]
+
+
+class Group:
+    """Some rows, read chunk by chunk as float32."""
+
+    def __init__(self, rows: Rows, members: np.ndarray) -> None:
+        self.rows, self.members = rows, members
+        self.labels = rows.labels[members]
+        self.size = rows.vocab_size
+        self.whole = self.size // BLOCK * BLOCK
+
+    def read(self, start: int, stop: int) -> np.ndarray:
+        return self.decode(self.rows.take(self.members, start, stop))
+
+    def decode(self, stored: np.ndarray) -> np.ndarray:
+        if self.rows.format == "bfloat16":
+            return (stored.astype(np.uint32) << np.uint32(16)).view(f32)
+        return stored.astype(f32, copy=False)
+
+    def read_tail(self) -> np.ndarray:
+        tail = self.read(self.whole, self.size)
+        padding = np.full((len(tail), BLOCK - tail.shape[1]), -np.inf, f32)
+        return np.concatenate([tail, padding], axis=1)
+
+    def targets(self) -> np.ndarray:
+        return self.decode(self.rows.take_labels(self.members))
+
+    def only(self, which: np.ndarray | int) -> Group:
+        return Group(self.rows, np.atleast_1d(self.members[which]))
+
+    def first_maximum(self) -> np.ndarray:
+        return (self.read(0, BLOCK) if self.whole else self.read_tail()).max(axis=1)
+
+    def maximum(self) -> np.ndarray:
+        result = np.full(len(self.members), -np.inf, f32)
+        for start in range(0, self.size, CHUNK):
+            result = np.maximum(result, self.read(start, min(self.size, start + CHUNK)).max(axis=1))
+        return result
+
+
+def sum_rows(
+    group: Group, targets: np.ndarray, frame: Frame, clamp: bool, form: Format, rank: bool, entropy: bool
+) -> Sums:
+    """Sums all rows of a group in their frames."""
+    n = len(group.members)
+    sums = Sums(np.zeros((n, LANES)), np.zeros((n, LANES)), np.zeros(n, np.int64), np.zeros(n, bool))
+    clamped = np.full(n, clamp)
+    for start in range(0, group.size, CHUNK):
+        stop = min(group.size, start + CHUNK)
+        x = group.read(start, stop)
+        if rank:
+            equal_before = (x == targets[:, None]) & (np.arange(start, stop) < group.labels[:, None])
+            sums.rank += np.count_nonzero((x > targets[:, None]) | equal_before, axis=1)
+        whole = min(group.whole, stop) - start
+        if whole > 0:
+            block = x[:, :whole]
+            plain = np.flatnonzero(~clamped)
+            if len(plain):
+                chosen = block if len(plain) == n else block[plain]
+                clamped[add_chunk(chosen, plain, frame[plain], form, sums, False, False, entropy)] = True
+            low = np.flatnonzero(clamped)
+            if len(low):
+                chosen = block if len(low) == n else block[low]
+                sums.failed[add_chunk(chosen, low, frame[low], form, sums, True, False, entropy)] = True
+        if stop == group.size and group.whole < group.size:
+            every = np.arange(n)
+            sums.failed[add_chunk(group.read_tail(), every, frame, form, sums, True, True, entropy)] = True
+    return sums
+
+
+def score_group(group: Group, form: Format, stats: TokenStats) -> None:
+    """Fills in the statistics of a group of rows."""
+    targets = group.targets()
+    reference = group.first_maximum()
+    usable = np.abs(reference) <= form.largest
+    todo = np.arange(len(group.members))
+    for attempt in range(2):  # the second: the first block was no guide to the row
+        if attempt == 0:
+            now = todo[usable]
+            centre, shift = reference[now], np.zeros(len(now), f32)
+        else:
+            now = todo
+            centre = group.only(now).maximum()
+            finite = np.abs(centre) < np.inf  # not NaN, +inf, or nothing but -inf
+            now, centre = now[finite], centre[finite]
+            large = np.abs(centre) > form.largest
+            shift, centre = np.where(large, centre, f32(0)), np.where(large, f32(0), centre)
+        if not len(now):
+            continue
+        part, frame = group.only(now), Frame.around(centre, shift)
+        wants = stats.rank is not None, stats.entropy is not None
+        sums = sum_rows(part, targets[now], frame, attempt == 1, form, *wants)
+        done = ~sums.failed
+        finish(part.members[done], targets[now][done], frame[done], form, sums, done, stats)
+        todo = np.setdiff1d(todo, now[done])
+        if not len(todo):
+            return
+
+
+def finish(
+    members: np.ndarray,
+    targets: np.ndarray,
+    frame: Frame,
+    form: Format,
+    sums: Sums,
+    done: np.ndarray,
+    stats: TokenStats,
+) -> None:
+    """From the sums of rows to their statistics."""
+    total = add_lanes(sums.exps[done])
+    target = targets.astype(f64) - frame.shift.astype(f64)
+    log_sum = (log_of(total) - LOG_LAMBDA) + frame.eighths.astype(f64) * STEP
+    own = scaled_exp(target.astype(f32), frame.magic, form)[0].astype(f64)
+    likely = (target > frame.lowest) & (2 * own > total)  # errors of exp cancel, and nll >= 0
+    stats.nll[members] = np.where(likely, log_of_one_plus((total - own) / own), log_sum - target)
+    if stats.rank is not None:
+        stats.rank[members] = sums.rank[done]
+    if stats.entropy is not None:
+        mean = add_lanes(sums.weighted[done]) / total * (1 / f64(form.high) if form.half else 1.0)
+        entropy = (log_sum - frame.reference.astype(f64)) - mean
+        stats.entropy[members] = np.where(entropy > 0, entropy, 0.0)
+
+
+def token_nll(rows: Rows, rank: bool, entropy: bool) -> TokenStats:
+    """Statistics of the rows; the same bits as `native.token_nll`."""
+    n = len(rows.labels)
+    stats = TokenStats(
+        np.full(n, np.nan), np.full(n, -1, np.int64) if rank else None, np.full(n, np.nan) if entropy else None
+    )
+    form = FORMATS[rows.format]
+    with np.errstate(all="ignore"):
+        for start in range(0, n, GROUP):
+            score_group(Group(rows, np.arange(start, min(n, start + GROUP))), form, stats)
+    return stats

@@ -1,0 +1,167 @@
+"""Turns the logits and labels of a caller into checked rows that every CPU back end reads in place."""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import sys
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+FORMATS = ("float32", "bfloat16", "float16", "float64")
+
+
+class TokenStats(NamedTuple):
+    """Per-token statistics, each of the labels' shape.
+
+    ``nll``: float64, in nats; 0 where the label is ``ignore_index``. ``rank``: int64, the number of logits above the
+    label's plus that of equal ones at lower ids; -1 where ignored and where the row has NaN, +inf or nothing but -inf;
+    None unless asked for. ``entropy``: float64, in nats; 0 where ignored; None unless asked for.
+    """
+
+    nll: np.ndarray
+    rank: np.ndarray | None = None
+    entropy: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of logits that count, with their labels. No logit has been copied."""
+
+    logits: np.ndarray  # [..., V], any strides; bfloat16 as uint16
+    format: str  # one of FORMATS
+    index: np.ndarray  # int64 [n]: which rows count, in C order of the leading axes
+    labels: np.ndarray  # int64 [n]: their labels, all in [0, V)
+    owner: Any  # keeps the memory of the logits alive
+
+    @property
+    def vocab_size(self) -> int:
+        return self.logits.shape[-1]
+
+    def take(self, rows: slice | np.ndarray, start: int = 0, stop: int | None = None) -> np.ndarray:
+        """A copy of the logits [start, stop) of some of the rows, contiguous and in native byte order."""
+        return self._native(self._matrix()[..., start:stop][self._places(rows)])
+
+    def take_labels(self, rows: slice | np.ndarray) -> np.ndarray:
+        """A copy of the labels' logits of some of the rows."""
+        return self._native(self._matrix()[self._places(rows) + (self.labels[rows],)])
+
+    def _matrix(self) -> np.ndarray:
+        return self.logits[None] if self.logits.ndim == 1 else self.logits
+
+    def _places(self, rows: slice | np.ndarray) -> tuple[np.ndarray, ...]:
+        return np.unravel_index(self.index[rows], self._matrix().shape[:-1])
+
+    def _native(self, block: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(block, dtype=self.logits.dtype.newbyteorder("="))
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether ``value`` is a MindSpore Tensor (MindSpore is not imported to find out)."""
+    mindspore = sys.modules.get("mindspore")
+    return mindspore is not None and isinstance(value, mindspore.Tensor)
+
+
+def format_of(logits: Any) -> str:
+    """The format of a Tensor or array of logits, one of FORMATS."""
+    if not is_tensor(logits) and not isinstance(logits, np.ndarray):
+        raise TypeError(f"logits must be a Tensor or a NumPy array, but got {type(logits).__name__}")
+    name = str(logits.dtype).lower() if is_tensor(logits) else logits.dtype.name
+    if name not in FORMATS:
+        raise TypeError(f"logits must be float32, float16, bfloat16 or float64, but got {name}")
+    return name
+
+
+def logits_array(logits: Any) -> tuple[np.ndarray, str]:
+    """Logits as an array that shares their memory (bfloat16 as uint16), and their format."""
+    name = format_of(logits)
+    if is_tensor(logits):
+        return tensor_memory(logits, np.dtype("uint16" if name == "bfloat16" else name)), name
+    return (logits.view(np.uint16) if name == "bfloat16" else logits), name
+
+
+def tensor_memory(tensor: Any, dtype: np.dtype) -> np.ndarray:
+    """A read-only view of a CPU Tensor's memory; waits for a pending result."""
+    if 0 in tensor.shape:
+        return np.empty(tensor.shape, dtype)
+    address = tensor.data_ptr()
+    strides = [step * dtype.itemsize for step in tensor.stride()]
+    extent = dtype.itemsize + sum((size - 1) * step for size, step in zip(tensor.shape, strides))
+    view: np.ndarray = np.ndarray(tensor.shape, dtype, (ctypes.c_char * extent).from_address(address), strides=strides)
+    view.flags.writeable = False
+    return view
+
+
+def labels_array(labels: Any) -> np.ndarray:
+    """Labels as an int64 array."""
+    array = labels.asnumpy() if is_tensor(labels) else np.asarray(labels)
+    if array.size == 0 and not isinstance(labels, np.ndarray) and not is_tensor(labels):
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"labels must be integers, but got {array.dtype}")
+    return array.astype(np.int64, copy=False)
+
+
+def effective_vocab_size(vocab_size: int | None, width: int) -> int:
+    """The number of columns that are classes: the others pad the vocabulary."""
+    if width == 0:
+        raise ValueError("logits must have at least one class, but their last axis has length 0")
+    if vocab_size is None:
+        return width
+    try:
+        size = operator.index(vocab_size)
+    except TypeError:
+        raise TypeError(f"vocab_size must be an integer, but got {vocab_size!r}") from None
+    if not 1 <= size <= width:
+        raise ValueError(f"vocab_size must be between 1 and the {width} columns of the logits, but got {size}")
+    return size
+
+
+def check_shapes(logits_shape: tuple[int, ...], labels_shape: tuple[int, ...]) -> None:
+    if len(logits_shape) == 0:
+        raise ValueError("logits must have the classes on their last axis, but got a scalar")
+    if tuple(logits_shape[:-1]) != tuple(labels_shape):
+        raise ValueError(
+            "labels must have the shape of the logits without their last axis, "
+            f"but got {list(labels_shape)} against {list(logits_shape)}"
+        )
+
+
+def kept_rows(labels: np.ndarray, ignore_index: int, vocab_size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and labels of the rows that are not ignored; their labels are in [0, vocab_size)."""
+    flat = labels.reshape(-1)
+    index = np.flatnonzero(flat != ignore_index)
+    kept = flat[index]
+    if kept.size and (kept.min() < 0 or kept.max() >= vocab_size):
+        wrong = kept[(kept < 0) | (kept >= vocab_size)][0]
+        raise ValueError(
+            f"labels must lie in [0, {vocab_size}), the vocabulary, or be ignore_index {ignore_index}, but got {wrong}"
+        )
+    return index, kept
+
+
+def rows_of(logits: Any, labels: Any, ignore_index: int, vocab_size: int | None) -> tuple[Rows, tuple[int, ...]]:
+    """The checked rows of a call, and the labels' shape."""
+    array, name = logits_array(logits)
+    classes = labels_array(labels)
+    check_shapes(array.shape, classes.shape)
+    size = effective_vocab_size(vocab_size, array.shape[-1])
+    index, kept = kept_rows(classes, ignore_index, size)
+    return Rows(array[..., :size], name, index, kept, logits), classes.shape
+
+
+def scatter(shape: tuple[int, ...], index: np.ndarray, stats: TokenStats) -> TokenStats:
+    """The statistics of the rows that count, put back among the ignored ones."""
+
+    def full(values: np.ndarray | None, ignored: float) -> np.ndarray | None:
+        if values is None:
+            return None
+        result = np.full(int(np.prod(shape, dtype=np.int64)), ignored, values.dtype)
+        result[index] = values
+        return result.reshape(shape)
+
+    nll = full(stats.nll, 0)
+    assert nll is not None
+    return TokenStats(nll, full(stats.rank, -1), full(stats.entropy, 0))

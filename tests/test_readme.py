@@ -1,0 +1,87 @@
+"""README and docs: every Python block runs, prints the text block behind it, and the README's numbers are right."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+import mindeval
+
+ROOT = Path(__file__).resolve().parents[1]
+READMES = ["README.md", "README.zh-CN.md"]
+PAGES = [*READMES, *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md"))]
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: str) -> list[tuple[str, str]]:
+    return _BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+def examples(page: str) -> list[tuple[str, str]]:
+    """Each Python block with the text block that follows it, or with an empty text."""
+    found = blocks(page)
+    following = [*found[1:], ("", "")]
+    return [
+        (code, text if kind == "text" else "")
+        for (language, code), (kind, text) in zip(found, following)
+        if language == "python"
+    ]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if examples(page)])
+def test_examples_print_what_the_page_shows(page: str) -> None:
+    names: dict = {"__name__": "page"}
+    for code, shown in examples(page):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, page, "exec"), names)
+        assert printed.getvalue() == shown, code
+
+
+@pytest.mark.parametrize("page", READMES)
+def test_readme_numbers_equal_a_computation_by_hand(page: str) -> None:
+    after = [[0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.5, 0.25, 0.25]]
+    rows = [[0, 1, 2, 0, 1], [0, 2, 1, 2, 0], [1, 2, 0, 1, 1]]
+    pairs = [(a, b) for row in rows for a, b in zip(row, row[1:])]
+    bits = -math.fsum(math.log2(after[a][b]) for a, b in pairs) / len(pairs)
+    right = sum(max(range(3), key=lambda label: after[a][label]) == b for a, b in pairs)
+    accuracy = right / len(pairs)
+
+    from_model, from_loop = (shown for _, shown in examples(page))
+    assert from_model == f"{2**bits:.4f} {accuracy:.4f}\n"
+    assert f"perplexity  {2**bits:.5f}\n" in from_loop
+    assert f"accuracy       {accuracy:.2f}\n" in from_loop
+    assert from_loop.endswith(f"\n{len(pairs)} {bits:.4f}\n")
+
+
+def test_the_two_readmes_have_the_same_structure_and_code() -> None:
+    english, chinese = ((ROOT / page).read_text(encoding="utf-8") for page in READMES)
+    without_comments = [[re.sub(r" *#.*", "", code) for _, code in blocks(page)] for page in READMES]
+    assert without_comments[0] == without_comments[1]
+    for mark in (r"^#+ ", r"^\|", r"^- ", r"^\*\*", r"\]\((?!README)[^)]*\)"):
+        assert len(re.findall(mark, english, re.MULTILINE)) == len(re.findall(mark, chinese, re.MULTILINE)), mark
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_to_files_of_the_repository(page: str) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / page).read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (ROOT / page).parent.joinpath(target).is_file(), target
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md", "docs/api.md"])
+def test_every_public_metric_is_listed(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for name in mindeval.__all__:
+        if name != "__version__" and (page == "docs/api.md" or _is_final_metric(name)):
+            assert f"mindeval.{name}\n" in text if page == "docs/api.md" else f"| `{name}` |" in text, name
+
+
+def _is_final_metric(name: str) -> bool:
+    value = getattr(mindeval, name)
+    return isinstance(value, type) and issubclass(value, mindeval.Metric) and value is not mindeval.Metric
