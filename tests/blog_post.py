@@ -1,4 +1,4 @@
-"""What blog posts on evaluating a model show, with only the imports and the model changed. Run by a test and by ranks."""
+"""What blog posts on evaluating a model show, with only imports and model changed. A test and two ranks run it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text metrics on ranks that hold different numbers of samples, one of them none: the value of one process, bit for bit."""
+"""Text metrics on ranks with different numbers of samples, or none: the value of one process, bit for bit."""
 
 from __future__ import annotations
 

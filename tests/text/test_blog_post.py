@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
+import blog_post
 import pytest
 import sacrebleu
-import blog_post
 from rouge_score import rouge_scorer, tokenizers
 from sacrebleu.metrics.bleu import _get_tokenizer
 from sklearn.metrics import accuracy_score, f1_score
 
 
 class ByCharacter(tokenizers.Tokenizer):
-    """One token for each Chinese character or mark; English words whole: what "auto" takes, written out for these texts."""
+    """What "auto" takes, written out for these texts: each Chinese character or mark is a token, or English words."""
 
     def tokenize(self, text):
         english = text.isascii()
