@@ -61,16 +61,18 @@ class _CandidateBits:
     """Where each token occurs in the sentences of a candidate, as bits of one integer."""
 
     def __init__(self, sentences: set[tuple]) -> None:
-        self.places: dict[Hashable, int] = {}
+        places: dict[Hashable, int] = {}
+        place_of = places.get
         separators = ends = 0
         bit = 1
         for sentence in sentences:
             for token in sentence:
-                self.places[token] = self.places.get(token, 0) | bit
+                places[token] = place_of(token, 0) | bit
                 bit <<= 1
             ends |= bit >> 1
             separators |= bit
             bit <<= 1
+        self.places = places
         self.bytes = (bit.bit_length() + 7) // 8
         self.separators = separators
         self.tokens = (bit - 1) ^ separators

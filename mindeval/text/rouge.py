@@ -6,6 +6,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def rouge_lsum_counts(candidate: Sequence[Tokens], reference: Sequence[Tokens]) 
     >>> rouge_lsum_counts([[1, 2, 6, 7, 8], [1, 3, 8, 9, 5]], [[1, 2, 3, 4, 5]])
     (4, 10, 5)
     """
-    held = Counter(token for sentence in candidate for token in sentence)
+    held = Counter(chain.from_iterable(candidate))
     covered = union_lcs_counts(reference, candidate)
     hits = sum(min(times, held[token]) for token, times in covered.items())
     return hits, sum(map(len, candidate)), sum(map(len, reference))
