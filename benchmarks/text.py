@@ -1,8 +1,8 @@
 """Speed of BLEU and ROUGE against sacrebleu, rouge-score, nltk, torchmetrics and rouge-chinese in the same run.
 
 Texts are made here, reproducibly; with the folder of corpora beside the checkout (or MINDEVAL_SHARED) the Chinese
-documents are scored, too. Peers that are not installed are left out. Times are the least CPU time of interleaved runs in
-one thread; peers that take minutes run once.
+documents are scored, too. Peers that are not installed are left out. Times are the least CPU time of interleaved runs
+in one thread; peers that take minutes run once.
 
     python benchmarks/text.py [--quick] [--pairs 1000]
 """
