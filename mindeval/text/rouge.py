@@ -6,6 +6,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -171,7 +172,8 @@ class ROUGE(Metric):
         if samples.tokenised and "rouge-lsum" in self.types:
             raise TypeError("predictions must be texts for rouge-lsum, which needs their line breaks, but got tokens")
         names = self._names(samples)
-        splits = [_split(name, self.use_stemmer, samples.tokenised) for name in names]
+        by_name = {name: _split(name, self.use_stemmer, samples.tokenised) for name in set(names)}
+        splits = [by_name[name] for name in names]
         owners = np.array([row for row, several in enumerate(samples.references) for _ in several], np.int64)
         of_tokens = _pairs(_tokens, samples, splits) if self.types != ["rouge-lsum"] else []
         added: dict[str, Any] = {}
@@ -265,7 +267,8 @@ def _sentences(split: tokenizers.Tokenizer, text: str) -> list[list[str]]:
 def _split(name: str, use_stemmer: bool, tokenised: bool) -> Callable[[Any], list[str]]:
     if tokenised:
         return list
-    return tokenizers.rouge_tokenizer(name, use_stemmer and name == "rouge-score")
+    # Lines that predictions and references share are split once; the cache does not outlive the update.
+    return lru_cache(maxsize=4096)(tokenizers.rouge_tokenizer(name, use_stemmer and name == "rouge-score"))
 
 
 def _canonical(rouge_type: str) -> str:
