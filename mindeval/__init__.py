@@ -41,6 +41,18 @@ _HOMES = {
     "PSNR": "image.psnr",
     "SSIM": "image.ssim",
     "EmbeddingSimilarity": "image.embedding",
+    "BLEU": "text.bleu",
+    "SentenceBLEU": "text.bleu",
+    "ROUGE": "text.rouge",
+    "ChrF": "text.chrf",
+    "TER": "text.ter",
+    "ExactMatch": "text.match",
+    "TokenF1": "text.match",
+    "WordErrorRate": "text.error_rate",
+    "CharErrorRate": "text.error_rate",
+    "EditSimilarity": "text.error_rate",
+    "DistinctN": "text.diversity",
+    "RepetitionRate": "text.diversity",
 }
 
 __all__ = ["__version__", *_HOMES]
