@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mindeval import display
-from mindeval.distributed import Distribution
 from mindeval.metric import Metric
 from mindeval.scope import Scope
 from mindeval.score import Score
@@ -154,7 +153,7 @@ class MetricCollection:
         expected_samples: int | None = None,
     ) -> MetricCollection:
         """As ``Metric.set_distributed``, for all members together. Returns the collection."""
-        self._scope.distribution = Distribution(enabled, group, contributes, expected_samples)
+        self._scope.distribute(enabled, group, contributes, expected_samples)
         return self
 
     def __repr__(self) -> str:

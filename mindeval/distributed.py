@@ -18,6 +18,7 @@ class Distribution:
     group: str | None = None
     contributes: bool = True
     expected_samples: int | None = None
+    serial: int = 0  # see next_serial
 
     def active(self) -> bool:
         """Whether there is anything to reduce: asked for, and more than one rank."""
@@ -31,6 +32,16 @@ class Distribution:
                 )
             return False
         return world_size(self.group) > 1
+
+
+def next_serial(group: str | None) -> int:
+    """The number of the next metric or collection that is distributed over a group, counted from 1.
+
+    Ranks run the same program, so they give the same numbers to the same metrics. Two metrics that are alike in all
+    else and that ranks evaluate in another order give themselves away by it.
+    """
+    _serials[group] = _serials.get(group, 0) + 1
+    return _serials[group]
 
 
 def initialised() -> bool:
@@ -228,3 +239,4 @@ def is_contributor(
 
 _LONGEST_GROUP_NAME = 120  # HCCL allows 128 characters
 _created_groups: set[str] = set()
+_serials: dict[str | None, int] = {}

@@ -10,7 +10,6 @@ from typing import Any
 import mindspore.train
 
 from mindeval import display, inputs
-from mindeval.distributed import Distribution
 from mindeval.scope import Scope
 from mindeval.score import Score, Signature
 from mindeval.state import Count, State
@@ -238,7 +237,7 @@ class Metric(mindspore.train.Metric):
         """
         if self._scope.owned:
             raise ValueError(f"'{self.name}' belongs to a collection: call set_distributed of the collection")
-        self._scope.distribution = Distribution(enabled, group, contributes, expected_samples)
+        self._scope.distribute(enabled, group, contributes, expected_samples)
         return self
 
     @property

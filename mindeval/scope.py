@@ -41,6 +41,22 @@ class Scope:
         self.updated_by_model = False  # Model.eval updates the members one after the other with the same Tensors
 
     # -- what metrics report -----------------------------------------------------------------------------------------
+    def distribute(self, enabled: bool, group: str | None, contributes: bool, expected_samples: int | None) -> None:
+        """Set how the members are spread over ranks; see ``Metric.set_distributed``."""
+        known = self.distribution
+        serial = known.serial if known.serial and group == known.group else 0
+        if enabled and not serial:
+            serial = distributed.next_serial(group)
+        self.distribution = distributed.Distribution(enabled, group, contributes, expected_samples, serial)
+
+    def of_one_call(self, members: Mapping[str, Metric]) -> Scope:
+        """The scope of empty copies of members, for one batch. Ranks must agree on it as on an evaluation of this."""
+        scope = Scope(members, f"a call of {self.name or ', '.join(members)}")
+        scope.distribution = dataclasses.replace(self.distribution, expected_samples=None)
+        scope.rounds = self.rounds
+        self.rounds += 1
+        return scope
+
 
     def cleared(self, name: str) -> None:
         """A clear is part of the agreement: a rank that skipped an evaluation gives itself away by it."""
@@ -84,8 +100,8 @@ class Scope:
         self._snapshot, self._unanswered = None, set()
         if self.distribution.active():
             agreement = [
-                f"collection {self.name!r}: {self.rounds} evaluations and clears, "
-                f"expected_samples={self.distribution.expected_samples}",
+                f"collection {self.name!r} (distributed as number {self.distribution.serial} of its group): "
+                f"{self.rounds} evaluations and clears, expected_samples={self.distribution.expected_samples}",
                 *(f"{name} = {metric.signature.definition}" for name, metric in sorted(self.members.items())),
             ]
             self.rounds += 1

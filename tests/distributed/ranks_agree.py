@@ -264,6 +264,12 @@ def large_states_take_two_and_discovered_ones_three_all_reduces():
     metrics.update(LABELS[MINE], LABELS[MINE])
     assert metrics.eval() == {"confusion": N, "accuracy": 1.0}
     assert len(CALLS) == before + 2
+    first, second = Accuracy(distributed=True), Accuracy(distributed=True)  # alike in all but their data
+    for metric in (first, second):
+        metric.update(LOGITS[MINE], LABELS[MINE])
+    text = message((first if RANK else second).eval)
+    assert text.count("(distributed as number") == 2, text
+    assert (first if RANK else second).set_distributed(contributes=True)._scope.distribution.serial > 1
     values, subjects, ids = LOGITS[:, 0].astype(np.float64), np.arange(N) * WORLD // N, np.arange(N)
     alone = BySubject()
     alone.update(values, subjects, ids)
