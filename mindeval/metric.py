@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import mindspore.train
 
@@ -13,6 +13,8 @@ from mindeval import display, inputs
 from mindeval.scope import Scope
 from mindeval.score import Score, Signature
 from mindeval.state import Count, State
+
+Self = TypeVar("Self", bound="Metric")
 
 
 class Metric(mindspore.train.Metric):
@@ -158,10 +160,12 @@ class Metric(mindspore.train.Metric):
     # -- beyond it ---------------------------------------------------------------------------------------------------
 
     def __call__(self, *batch: Any, **named: Any) -> Score:
-        """The value of these inputs alone (over all ranks if distributed). What was accumulated stays as it is."""
-        alone = copy.copy(self)
-        alone.clear()
-        alone._scope.name, alone._scope.rounds = f"a call of {self.name}", self._scope.rounds
+        """The value of these inputs alone (over all ranks if distributed). What was accumulated stays as it is.
+
+        ``expected_samples`` is about the whole data set and is not checked here.
+        """
+        alone = self._emptied()
+        alone._scope = self._scope.of_one_call({self.name: alone})
         alone.update(*batch, **named)
         self._scope.rounds += 1
         return alone.eval()
@@ -170,6 +174,13 @@ class Metric(mindspore.train.Metric):
         """Everything that the last ``eval()`` computed, JSON-ready. Never communicates.
 
         Raises:
+    def _emptied(self: Self) -> Self:
+        """A copy without what was accumulated, which still has to be given a scope of its own."""
+        alone = type(self).__new__(type(self))
+        alone.__dict__.update(self.__dict__)
+        alone._states, alone._last = {name: state.zero() for name, state in self._states.items()}, None
+        return alone
+
             RuntimeError: if ``eval()`` was not called since the last ``clear()``.
         """
         if self._last is None:

@@ -213,6 +213,20 @@ def test_a_collection_refuses_members_it_cannot_keep_apart(members, error, messa
 def test_a_member_cannot_be_distributed_by_itself():
     with pytest.raises(ValueError, match="call set_distributed of the collection"):
         pair()["acc"].set_distributed()
+def test_a_call_of_a_collection_gives_the_values_of_its_inputs_alone():
+    metrics = MetricCollection([Perplexity(), Accuracy()]).set_distributed(expected_samples=11)
+    metrics.update(LOGITS, LABELS)
+    values, before = metrics.eval(), metrics.state_dict()
+    alone = {"perplexity": Perplexity()(LOGITS[:3], LABELS[:3]), "accuracy": Accuracy()(LOGITS[:3], LABELS[:3])}
+    assert metrics(LOGITS[:3], LABELS[:3]) == alone
+    assert metrics["accuracy"](LOGITS[:3], LABELS[:3]) == alone["accuracy"]
+    assert metrics.state_dict() == before
+    assert metrics.result()["accuracy"]["total"] == 11
+    with pytest.raises(ValueError, match="labels must lie"):
+        metrics(LOGITS, LABELS + 99)
+    assert metrics.eval() == values
+
+
 
 
 def test_a_member_updated_between_the_evaluation_of_another_and_its_own_raises():

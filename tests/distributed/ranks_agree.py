@@ -307,6 +307,24 @@ def a_group_that_the_user_made_is_taken():
         create_group("ends", members)
         metric = Accuracy(distributed="ends")
         mine = np.arange(members.index(RANK), N, 2)
+@case
+def a_call_of_a_collection_gives_all_values_with_one_all_reduce_and_leaves_everything():
+    metrics = pair().set_distributed(expected_samples=WORLD)
+    metrics.update(LOGITS[MINE[:1]], LABELS[MINE[:1]])
+    assert metrics["accuracy"].eval() == metrics["accuracy"].eval()
+    before = len(CALLS)
+    assert metrics(LOGITS[MINE], LABELS[MINE]) == EXPECTED
+    assert metrics["accuracy"](LOGITS[MINE], LABELS[MINE]) == EXPECTED["accuracy"]
+    assert len(CALLS) == before + 2
+    metrics["perplexity"].eval()  # still answers from the evaluation before the calls
+    assert len(CALLS) == before + 2
+    assert metrics.result()["perplexity"]["tokens"] == WORLD
+    labels = LABELS[MINE] + (99 if RANK == 0 else 0)
+    assert "rank 0: ValueError" in message(lambda: metrics(LOGITS[MINE], labels))
+    metrics.eval()
+    assert metrics.result()["accuracy"]["total"] == WORLD
+
+
         metric.update(LOGITS[mine], LABELS[mine])
         assert metric.eval() == EXPECTED["accuracy"]
 
