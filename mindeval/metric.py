@@ -79,7 +79,11 @@ class Metric(mindspore.train.Metric):
         raise TypeError(f"{type(self).__name__} must define _compute()")
 
     def _samples(self, states: Mapping[str, Any]) -> int:
-        """The number of samples that ``expected_samples`` checks."""
+        """The number of samples, which ``expected_samples`` checks.
+
+        A metric that keeps rows under sample ids overrides it, so that a sample that padding repeated counts once here
+        as it does in the value. Only the metric knows whether the ids of its rows name samples.
+        """
         return states["samples"].value
 
     # -- the MindSpore contract --------------------------------------------------------------------------------------

@@ -74,6 +74,9 @@ class BySubject(Metric):
         sums = {subject: total.over(1) for subject, total in states["sums"].value.items()}
         return {"rows": len(states["rows"].value), "sums": sums, "row_sum": int(states["rows"].value.sum())}
 
+    def _samples(self, states):
+        return len(states["rows"].value)
+
 
 def pair(**options):
     return MetricCollection({"perplexity": Perplexity(), "accuracy": Accuracy()}, **options)
@@ -275,7 +278,7 @@ def large_states_take_two_and_discovered_ones_three_all_reduces():
     alone.update(values, subjects, ids)
     alone.eval()
     padded = np.array([(RANK + row * WORLD) % N for row in range(-(-N // WORLD))])  # as samplers pad
-    own, real = BySubject().set_distributed(), distributed.valid_mask(0, len(padded), N)
+    own, real = BySubject().set_distributed(expected_samples=N), distributed.valid_mask(0, len(padded), N)
     own.update(np.where(real, values[padded], 0.0), np.where(real, subjects[padded], 0), ids[padded])
     before = len(CALLS)
     assert own.eval() == alone.eval() == N
@@ -304,9 +307,6 @@ def sub_groups_are_reduced_apart():
 def a_group_that_the_user_made_is_taken():
     members = [0, WORLD - 1]
     if RANK in members:
-        create_group("ends", members)
-        metric = Accuracy(distributed="ends")
-        mine = np.arange(members.index(RANK), N, 2)
 @case
 def a_call_of_a_collection_gives_all_values_with_one_all_reduce_and_leaves_everything():
     metrics = pair().set_distributed(expected_samples=WORLD)
@@ -325,6 +325,9 @@ def a_call_of_a_collection_gives_all_values_with_one_all_reduce_and_leaves_every
     assert metrics.result()["accuracy"]["total"] == WORLD
 
 
+        create_group("ends", members)
+        metric = Accuracy(distributed="ends")
+        mine = np.arange(members.index(RANK), N, 2)
         metric.update(LOGITS[mine], LABELS[mine])
         assert metric.eval() == EXPECTED["accuracy"]
 
@@ -333,6 +336,7 @@ def a_call_of_a_collection_gives_all_values_with_one_all_reduce_and_leaves_every
 def padding_is_noticed_by_the_expected_number_of_samples():
     rows = np.array([(RANK + row * WORLD) % N for row in range(-(-N // WORLD))])
     metrics = pair().set_distributed(expected_samples=N)
+    assert own.result()["samples"] == N  # a padded row has the id of the sample that it repeats
     metrics.update(LOGITS[rows], LABELS[rows])
     padded = -(-N // WORLD) * WORLD
     assert f"{padded} samples were counted, {N} expected" in message(metrics.eval)
