@@ -105,6 +105,7 @@ class Metric(mindspore.train.Metric):
         """
         scope = self._scope
         if not scope.distribution.contributes or self.name in scope.errors:
+            scope.updated(self.name)
             return
         try:
             added = self._added(batch, named)
@@ -171,13 +172,8 @@ class Metric(mindspore.train.Metric):
         alone = self._emptied()
         alone._scope = self._scope.of_one_call({self.name: alone})
         alone.update(*batch, **named)
-        self._scope.rounds += 1
         return alone.eval()
 
-    def result(self) -> dict[str, Any]:
-        """Everything that the last ``eval()`` computed, JSON-ready. Never communicates.
-
-        Raises:
     def _emptied(self: Self) -> Self:
         """A copy without what was accumulated, which still has to be given a scope of its own."""
         alone = type(self).__new__(type(self))
@@ -185,6 +181,10 @@ class Metric(mindspore.train.Metric):
         alone._states, alone._last = {name: state.zero() for name, state in self._states.items()}, None
         return alone
 
+    def result(self) -> dict[str, Any]:
+        """Everything that the last ``eval()`` computed, JSON-ready. Never communicates.
+
+        Raises:
             RuntimeError: if ``eval()`` was not called since the last ``clear()``.
         """
         if self._last is None:
@@ -194,9 +194,24 @@ class Metric(mindspore.train.Metric):
         return copy.deepcopy(self._last)
 
     def merge(self, other: Metric) -> Metric:
-        """Add what another metric of the same definition accumulated, as if its updates had been made here."""
+        """Add what another metric of the same definition accumulated, as if its updates had been made here.
+
+        Raises:
+            ValueError: if the definitions differ, or the states cannot be merged (rows with sample ids and without).
+                Then nothing is merged. Of a distributed metric the latter, and an error that an update of the other
+                one kept, are raised at ``eval()``, on every rank.
+        """
         self._must_agree(other.signature, "merge")
-        other._raise_kept_error()
+        error = other._scope.errors.get(other.name)
+        if error is None:
+            try:
+                for name, state in other._states.items():
+                    self._states[name].check_merge(state)
+            except ValueError as failure:
+                error = failure
+        if error is not None:
+            self._scope.failed(self.name, error)
+            return self
         for name, state in other._states.items():
             self._states[name].merge(copy.deepcopy(state))
         self._scope.updated(self.name)
@@ -216,6 +231,7 @@ class Metric(mindspore.train.Metric):
             state.load(saved["states"][name])
         self._states, self._last = states, None
         self._scope.updated(self.name)
+        self._scope.errors.pop(self.name, None)  # of an update that is forgotten now
 
     def _raise_kept_error(self) -> None:
         error = self._scope.errors.get(self.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import weakref
 from collections.abc import Iterable, Mapping
@@ -40,7 +41,6 @@ class Scope:
         self.in_collection_update = False
         self.updated_by_model = False  # Model.eval updates the members one after the other with the same Tensors
 
-    # -- what metrics report -----------------------------------------------------------------------------------------
     def distribute(self, enabled: bool, group: str | None, contributes: bool, expected_samples: int | None) -> None:
         """Set how the members are spread over ranks; see ``Metric.set_distributed``."""
         known = self.distribution
@@ -57,6 +57,7 @@ class Scope:
         self.rounds += 1
         return scope
 
+    # -- what metrics report -----------------------------------------------------------------------------------------
 
     def cleared(self, name: str) -> None:
         """A clear is part of the agreement: a rank that skipped an evaluation gives itself away by it."""
@@ -69,10 +70,11 @@ class Scope:
     def updated(self, name: str) -> None:
         self._updated.add(name)
 
-    def failed(self, name: str, error: Exception) -> None:
+    def failed(self, name: str, error: BaseException) -> None:
         """Raise the error of an update, or on several cards keep it for the next synchronisation."""
         if not self.distribution.active():
             raise error
+        self.updated(name)
         if name not in self.errors:
             self.errors[name] = error
             logger.error(

@@ -76,6 +76,9 @@ def reduce(
         try:
             words = _concatenated([state.pack(world) for state in mine if not state.dynamic])
             announced = [state.announce() for state in mine if state.dynamic]
+            for state in mine:
+                if state.dynamic:
+                    state.pack(world)  # in time: once ranks have agreed, no single one may fail
         except Exception as failure:  # a rank that cannot pack must still take part
             error = failure
     content = b"".join(len(part).to_bytes(8, "little") + part for part in announced)

@@ -42,11 +42,14 @@ def test_a_failed_merge_of_rows_changes_no_other_state():
         def _compute(self, states):
             return {"n": states["n"].value}
 
-    records = Records()
+    records, without_ids = Records(), Records()
     records.update(np.array([[1]]), np.array([4]))
+    without_ids.update(np.array([[1]]))
     before = records.state_dict()
     with pytest.raises(ValueError, match="For 'Records.update', some rows came with sample ids"):
         records.update(np.array([[1]]))
+    with pytest.raises(ValueError, match="some rows came with sample ids"):
+        records.merge(without_ids)
     assert records.state_dict() == before
 
 
@@ -210,9 +213,6 @@ def test_a_collection_refuses_members_it_cannot_keep_apart(members, error, messa
         MetricCollection(members(Accuracy()))
 
 
-def test_a_member_cannot_be_distributed_by_itself():
-    with pytest.raises(ValueError, match="call set_distributed of the collection"):
-        pair()["acc"].set_distributed()
 def test_a_call_of_a_collection_gives_the_values_of_its_inputs_alone():
     metrics = MetricCollection([Perplexity(), Accuracy()]).set_distributed(expected_samples=11)
     metrics.update(LOGITS, LABELS)
@@ -227,6 +227,9 @@ def test_a_call_of_a_collection_gives_the_values_of_its_inputs_alone():
     assert metrics.eval() == values
 
 
+def test_a_member_cannot_be_distributed_by_itself():
+    with pytest.raises(ValueError, match="call set_distributed of the collection"):
+        pair()["acc"].set_distributed()
 
 
 def test_a_member_updated_between_the_evaluation_of_another_and_its_own_raises():

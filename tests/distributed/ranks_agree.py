@@ -178,6 +178,57 @@ def a_state_that_cannot_be_packed_raises_on_every_rank():
 
 
 @case
+def a_discovered_group_that_cannot_be_packed_raises_on_every_rank():
+    metric = BySubject().set_distributed()
+    metric.update(np.ones(2), np.array([RANK, RANK]), np.array([2 * RANK, 2 * RANK + 1]))
+    if RANK == 0:
+        metric._states["sums"].value["0"].units = 1 << (32 * 67)
+    assert "rank 0: OverflowError" in message(metric.eval)
+
+
+@case
+def rows_with_ids_on_one_rank_and_without_on_others_raise_on_every_rank():
+    class Kept(BySubject):
+        def _contribution(self, values):
+            return {"rows": values if RANK else (values, np.arange(len(values))), "samples": len(values)}
+
+    metric = Kept().set_distributed()
+    metric.update(np.full((2, 1), RANK))
+    assert "give ids for all or for none" in message(metric.eval)
+
+
+@case
+def the_error_of_an_update_goes_along_with_a_merge():
+    part, metrics, labels = pair(distributed=True), pair(name="merged", distributed=True), LABELS[MINE].copy()
+    if RANK == 0:
+        labels[0] = 99
+    part.update(LOGITS[MINE], labels)
+    metrics.merge(part)
+    assert "rank 0: ValueError: For 'Perplexity.update', labels must lie" in message(metrics.eval)
+
+
+@case
+def loading_a_state_forgets_the_error_of_an_update():
+    metrics, labels = pair(distributed=True), LABELS[MINE].copy()
+    metrics.update(LOGITS[MINE], LABELS[MINE])
+    saved = metrics.state_dict()
+    if RANK == 0:
+        labels[0] = 99
+    metrics.update(LOGITS[MINE], labels)
+    metrics.load_state_dict(saved)
+    assert metrics.eval() == EXPECTED
+
+
+@case
+def a_member_that_failed_after_the_snapshot_does_not_answer_from_it():
+    metrics = pair(distributed=True)
+    metrics.update(LOGITS[MINE], LABELS[MINE])
+    metrics["accuracy"].eval()
+    metrics["perplexity"].update(LOGITS[MINE], LABELS[MINE] + 99)
+    assert "was updated after its collection was evaluated" in message(metrics["perplexity"].eval)
+
+
+@case
 def different_metrics_or_arguments_raise_on_every_rank():
     metrics = pair(distributed=True) if RANK else MetricCollection({"accuracy": Accuracy()}, distributed=True)
     metrics.update(LOGITS, LABELS)
@@ -213,6 +264,12 @@ def two_collections_evaluated_in_opposite_order_raise_on_every_rank():
     for metrics in (first, second):
         metrics.update(LOGITS[MINE], LABELS[MINE])
     assert "collection 'second'" in message((first if RANK else second).eval)
+    first, second = Accuracy(distributed=True), Accuracy(distributed=True)  # alike in all but their data
+    for metric in (first, second):
+        metric.update(LOGITS[MINE], LABELS[MINE])
+    text = message((first if RANK else second).eval)
+    assert text.count("(distributed as number") == 2, text
+    assert (first if RANK else second).set_distributed(contributes=True)._scope.distribution.serial > 1
 
 
 @case
@@ -251,6 +308,24 @@ def a_call_gives_the_value_over_all_ranks_and_leaves_the_state():
 
 
 @case
+def a_call_of_a_collection_gives_all_values_with_one_all_reduce_and_leaves_everything():
+    metrics = pair().set_distributed(expected_samples=WORLD)
+    metrics.update(LOGITS[MINE[:1]], LABELS[MINE[:1]])
+    assert metrics["accuracy"].eval() == metrics["accuracy"].eval()
+    before = len(CALLS)
+    assert metrics(LOGITS[MINE], LABELS[MINE]) == EXPECTED
+    assert metrics["accuracy"](LOGITS[MINE], LABELS[MINE]) == EXPECTED["accuracy"]
+    assert len(CALLS) == before + 2
+    metrics["perplexity"].eval()  # still answers from the evaluation before the calls
+    assert len(CALLS) == before + 2
+    assert metrics.result()["perplexity"]["tokens"] == WORLD
+    labels = LABELS[MINE] + (99 if RANK == 0 else 0)
+    assert "rank 0: ValueError" in message(lambda: metrics(LOGITS[MINE], labels))
+    metrics.eval()
+    assert metrics.result()["accuracy"]["total"] == WORLD
+
+
+@case
 def result_never_communicates():
     metrics = pair(distributed=True)
     metrics.update(LOGITS[MINE], LABELS[MINE])
@@ -267,12 +342,6 @@ def large_states_take_two_and_discovered_ones_three_all_reduces():
     metrics.update(LABELS[MINE], LABELS[MINE])
     assert metrics.eval() == {"confusion": N, "accuracy": 1.0}
     assert len(CALLS) == before + 2
-    first, second = Accuracy(distributed=True), Accuracy(distributed=True)  # alike in all but their data
-    for metric in (first, second):
-        metric.update(LOGITS[MINE], LABELS[MINE])
-    text = message((first if RANK else second).eval)
-    assert text.count("(distributed as number") == 2, text
-    assert (first if RANK else second).set_distributed(contributes=True)._scope.distribution.serial > 1
     values, subjects, ids = LOGITS[:, 0].astype(np.float64), np.arange(N) * WORLD // N, np.arange(N)
     alone = BySubject()
     alone.update(values, subjects, ids)
@@ -285,6 +354,7 @@ def large_states_take_two_and_discovered_ones_three_all_reduces():
     assert len(CALLS) == before + 3
     assert own.result()["sums"] == alone.result()["sums"]
     assert own.result()["row_sum"] == alone.result()["row_sum"]
+    assert own.result()["samples"] == N  # a padded row has the id of the sample that it repeats
 
 
 @case
@@ -307,24 +377,6 @@ def sub_groups_are_reduced_apart():
 def a_group_that_the_user_made_is_taken():
     members = [0, WORLD - 1]
     if RANK in members:
-@case
-def a_call_of_a_collection_gives_all_values_with_one_all_reduce_and_leaves_everything():
-    metrics = pair().set_distributed(expected_samples=WORLD)
-    metrics.update(LOGITS[MINE[:1]], LABELS[MINE[:1]])
-    assert metrics["accuracy"].eval() == metrics["accuracy"].eval()
-    before = len(CALLS)
-    assert metrics(LOGITS[MINE], LABELS[MINE]) == EXPECTED
-    assert metrics["accuracy"](LOGITS[MINE], LABELS[MINE]) == EXPECTED["accuracy"]
-    assert len(CALLS) == before + 2
-    metrics["perplexity"].eval()  # still answers from the evaluation before the calls
-    assert len(CALLS) == before + 2
-    assert metrics.result()["perplexity"]["tokens"] == WORLD
-    labels = LABELS[MINE] + (99 if RANK == 0 else 0)
-    assert "rank 0: ValueError" in message(lambda: metrics(LOGITS[MINE], labels))
-    metrics.eval()
-    assert metrics.result()["accuracy"]["total"] == WORLD
-
-
         create_group("ends", members)
         metric = Accuracy(distributed="ends")
         mine = np.arange(members.index(RANK), N, 2)
@@ -333,10 +385,14 @@ def a_call_of_a_collection_gives_all_values_with_one_all_reduce_and_leaves_every
 
 
 @case
+def a_group_that_is_not_there_is_named():
+    assert "nowhere does not exist" in message(Accuracy(distributed="nowhere").eval)
+
+
+@case
 def padding_is_noticed_by_the_expected_number_of_samples():
     rows = np.array([(RANK + row * WORLD) % N for row in range(-(-N // WORLD))])
     metrics = pair().set_distributed(expected_samples=N)
-    assert own.result()["samples"] == N  # a padded row has the id of the sample that it repeats
     metrics.update(LOGITS[rows], LABELS[rows])
     padded = -(-N // WORLD) * WORLD
     assert f"{padded} samples were counted, {N} expected" in message(metrics.eval)
