@@ -100,16 +100,17 @@ def valid_mask(
 ) -> np.ndarray:
     """Which of the rows that a MindSpore sampler gave this rank are real, and not repeated to even the shards out.
 
-    All MindSpore data sets and ``DistributedSampler`` deal ``n`` samples out in turn (also shuffled ones), so that
-    row j of rank r is real if ``r + j * world < n``. Only ``TextFileDataset`` gives each rank a block of ``ceil(n /
-    world)`` rows.
+    ``GeneratorDataset``, ``NumpySlicesDataset``, ``MindDataset`` and ``DistributedSampler`` deal ``n`` samples out in
+    turn (also shuffled ones, with the same seed on all ranks), so that row j of rank r is real if ``r + j * world <
+    n``. ``TextFileDataset`` and ``CSVDataset`` give each rank a block of ``ceil(n / world)`` rows; they need
+    ``shuffle=False, num_parallel_workers=1``, as several workers mix the end of a file with the repeated rows.
 
     Args:
         first_row: the number of rows that this rank has seen before.
         rows: the number of rows of this batch.
         n: samples of the whole data set.
         rank, world: by default those of this process.
-        blocks: the rule of ``TextFileDataset``.
+        blocks: the rule of ``TextFileDataset`` and ``CSVDataset``.
 
     Returns:
         bool ``[rows]``, True for real rows: a mask, or where to keep labels and put ``ignore_index`` elsewhere.
