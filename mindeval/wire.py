@@ -143,7 +143,7 @@ def _raise_verdict(frame: np.ndarray, agreement: str, error: BaseException | Non
     if found == "foreign":
         communicator.give_up("another collective met the metrics' AllReduce, so ranks do not make the same calls")
     if found == "failed":
-        reasons = _texts("" if error is None else f"{type(error).__name__}: {error}", communicator)
+        reasons = _texts("" if error is None else _described(error), communicator)
         failed = "; ".join(f"rank {rank}: {reason}" for rank, reason in enumerate(reasons) if reason)
         raise DistributedError(f"a metric failed on {failed}") from error
     if found == "differ":
@@ -153,9 +153,16 @@ def _raise_verdict(frame: np.ndarray, agreement: str, error: BaseException | Non
         )
 
 
+def _described(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # the others wait for this rank's reason, whatever it is
+        return f"{type(error).__name__}, which cannot be printed"
+
+
 def _texts(text: str, communicator: Communicator, most: int = 16384) -> list[str]:
     """Every rank's text. Used only where something is wrong."""
-    content = text.encode()[:most]
+    content = text.encode(errors="backslashreplace")[:most]  # a broken text is a reason like any other
     lengths = np.zeros(communicator.world, np.int64)
     lengths[communicator.rank] = len(content)
     parts = _exchanged(content, communicator.all_reduce(lengths), communicator)

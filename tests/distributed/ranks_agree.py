@@ -115,9 +115,11 @@ def uneven_shards_give_the_value_of_one_process_with_one_all_reduce():
 def float32_limbs_give_the_same_bits():
     os.environ["MINDEVAL_CARRIER"] = "float32"
     try:
-        metrics = pair(distributed=True)
-        metrics.update(LOGITS[MINE], LABELS[MINE])
-        assert metrics.eval() == EXPECTED
+        for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+            ms.set_context(mode=mode)
+            metrics = pair(distributed=True)
+            metrics.update(LOGITS[MINE], LABELS[MINE])
+            assert metrics.eval() == EXPECTED
         big = Confusion().set_distributed()
         big.update(LABELS[MINE], LABELS[MINE])
         assert big.eval() == N
