@@ -256,7 +256,7 @@ class Metric(mindspore.train.Metric):
         """Say that the value is to cover all ranks of a group. Returns the metric.
 
         Each sample must be contributed by one rank of the group, and every rank must evaluate and clear the same
-        metrics the same number of times. In a single process this changes nothing.
+        metrics the same number of times. In a single process nothing is communicated.
 
         Args:
             enabled: ``False``: the value of this rank's data alone.
