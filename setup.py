@@ -92,7 +92,7 @@ setup(
     ],
     python_requires=">=3.9,<3.13",
     packages=find_packages(include=["mindeval", "mindeval.*"]),
-    package_data={"mindeval": ["py.typed", "csrc/*"]},
+    package_data={"mindeval": ["py.typed", "csrc/*", "csrc/ascend/*"]},
     ext_modules=[NATIVE],
     cmdclass={"build_ext": BuildNative, "bdist_wheel": AnyPythonWheel},
     install_requires=["mindspore>=2.7", "numpy>=1.25,<2", "sacrebleu", "rouge-score", "nltk", "rapidfuzz"],

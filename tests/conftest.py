@@ -11,7 +11,7 @@ os.environ.setdefault("GLOG_v", "3")
 
 import mindspore as ms
 
-ms.set_device("CPU")
+ms.set_device(os.environ.get("MINDEVAL_TEST_DEVICE", "CPU"))  # Ascend: make test-ascend
 
 ROOT = Path(__file__).resolve().parents[1]
 

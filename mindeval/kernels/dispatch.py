@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Any, NamedTuple
 
-from . import native
+from . import ascend_files, native
 from .rows import FORMATS, is_tensor
 
 BACK_ENDS = ("native", "numpy", "mindspore", "ascend")
@@ -44,8 +44,8 @@ def choose(device: str, dtype: str) -> BackEnd:
         return BackEnd(device, dtype, "float64", "the only one for float64: NumPy, error below 1e-12 nat")
     if forced == "ascend" and device != "Ascend":
         raise RuntimeError(f"{OVERRIDE}=ascend needs logits on an Ascend device, but they are on {device}")
-    if forced == "ascend" and dtype == "float64":
-        raise RuntimeError(f"{OVERRIDE}=ascend has no kernel for float64 logits")
+    if forced in (None, "ascend") and device == "Ascend":
+        return on_ascend(dtype, forced)
     if forced in ("native", "numpy") and device != "CPU":
         raise RuntimeError(f"{OVERRIDE}={forced} needs logits on the CPU, but they are on {device}")
     if forced == "native" and not native.available():
@@ -57,6 +57,22 @@ def choose(device: str, dtype: str) -> BackEnd:
     if native.available():
         return BackEnd(device, dtype, "native", native.describe())
     return BackEnd(device, dtype, "numpy", f"the native kernel is {native.describe()}")
+
+
+def on_ascend(dtype: str, forced: str | None) -> BackEnd:
+    """The compiled kernel once it has agreed with the NumPy twin in this process, else block-wise operators."""
+    built = ascend_files.installed_build()
+    if isinstance(built, str):
+        reason: str | None = built
+    else:
+        from . import ascend  # imports MindSpore
+
+        reason = ascend.unusable("logits", dtype)
+    if reason is None:
+        return BackEnd("Ascend", dtype, "ascend", "the Ascend C kernel agreed with the NumPy twin in this process")
+    if forced:
+        raise RuntimeError(f"{OVERRIDE}=ascend, but the Ascend C kernel cannot be used: {reason}")
+    return BackEnd("Ascend", dtype, "mindspore", f"block-wise MindSpore operators; the Ascend C kernel: {reason}")
 
 
 def info() -> list[BackEnd]:
