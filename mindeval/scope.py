@@ -90,6 +90,7 @@ class Scope:
         elif name in self._updated:
             raise RuntimeError(
                 f"'{name}' was updated after its collection was evaluated and before it was evaluated itself: "
+            self._unanswered.discard(name)  # other ranks may have no update and answer: stay in step with them
                 "evaluate all members (or the collection) before the next update"
             )
         assert self._snapshot is not None

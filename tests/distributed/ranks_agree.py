@@ -231,6 +231,20 @@ def a_member_that_failed_after_the_snapshot_does_not_answer_from_it():
 
 
 @case
+def ranks_of_which_one_updated_after_the_snapshot_stay_in_step():
+    metrics = pair(distributed=True)
+    metrics.update(LOGITS[MINE[:-1]], LABELS[MINE[:-1]])
+    metrics["accuracy"].eval()
+    if RANK == 0:
+        metrics.update(LOGITS[MINE[-1:]], LABELS[MINE[-1:]])
+        assert "was updated after its collection was evaluated" in message(metrics["perplexity"].eval)
+    else:
+        metrics["perplexity"].eval()
+        metrics.update(LOGITS[MINE[-1:]], LABELS[MINE[-1:]])
+    assert metrics["perplexity"].eval() == EXPECTED["perplexity"]
+
+
+@case
 def different_metrics_or_arguments_raise_on_every_rank():
     metrics = pair(distributed=True) if RANK else MetricCollection({"accuracy": Accuracy()}, distributed=True)
     metrics.update(LOGITS, LABELS)
