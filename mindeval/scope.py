@@ -34,6 +34,8 @@ class Scope:
         self.distribution = distributed.Distribution()
         self.rounds = 0  # evaluations and clears so far: ranks must agree on them
         self.errors: dict[str, BaseException] = {}  # of update(), for each member, until the next synchronisation
+        self.out_of_step: BaseException | None = None  # once ranks disagreed: later evaluations may match by accident
+        self._called: Scope | None = None  # whose members this one's are empty copies of
         self._snapshot: dict[str, dict[str, State]] | None = None
         self._unanswered: set[str] = set()  # members that have not yet answered from the snapshot
         self._updated: set[str] = set()  # members updated since the snapshot
@@ -53,7 +55,7 @@ class Scope:
         """The scope of empty copies of members, for one batch. Ranks must agree on it as on an evaluation of this."""
         scope = Scope(members, f"a call of {self.name or ', '.join(members)}")
         scope.distribution = dataclasses.replace(self.distribution, expected_samples=None)
-        scope.rounds = self.rounds
+        scope.rounds, scope.out_of_step, scope._called = self.rounds, self.out_of_step, self
         self.rounds += 1
         return scope
 
@@ -88,9 +90,9 @@ class Scope:
         if name not in self._unanswered:
             self.synchronise()
         elif name in self._updated:
+            self._unanswered.discard(name)  # other ranks may have no update and answer: stay in step with them
             raise RuntimeError(
                 f"'{name}' was updated after its collection was evaluated and before it was evaluated itself: "
-            self._unanswered.discard(name)  # other ranks may have no update and answer: stay in step with them
                 "evaluate all members (or the collection) before the next update"
             )
         assert self._snapshot is not None
@@ -108,14 +110,25 @@ class Scope:
                 *(f"{name} = {metric.signature.definition}" for name, metric in sorted(self.members.items())),
             ]
             self.rounds += 1
-            error = next(iter(self.errors.values()), None)
+            error = self.out_of_step or next(iter(self.errors.values()), None)
             communicator = wire.MindSporeCommunicator(self.distribution.group)
-            self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
+            try:
+                self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
+            except wire.Disagreement:
+                self._give_up()
+                raise
         else:
             self._warn_of_local_value()
             self.rounds += 1
             self._snapshot = states
         self._unanswered, self._updated = set(self.members), set()
+
+    def _give_up(self) -> None:
+        self.out_of_step = wire.DistributedError(
+            "its ranks disagreed before, so their evaluations may not belong together: make new metrics on every rank"
+        )
+        if self._called is not None:
+            self._called.out_of_step = self.out_of_step
 
     def _warn_of_local_value(self) -> None:
         global _warned_of_local_value

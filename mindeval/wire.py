@@ -31,6 +31,10 @@ class DistributedError(RuntimeError):
     """Ranks disagree, one of them failed, or communication did. Every rank raises the same."""
 
 
+class Disagreement(DistributedError):
+    """Ranks hold different metrics, or evaluated or cleared them a different number of times."""
+
+
 class Communicator(Protocol):
     """What the wire format needs of a group of ranks."""
 
@@ -147,7 +151,7 @@ def _raise_verdict(frame: np.ndarray, agreement: str, error: BaseException | Non
         failed = "; ".join(f"rank {rank}: {reason}" for rank, reason in enumerate(reasons) if reason)
         raise DistributedError(f"a metric failed on {failed}") from error
     if found == "differ":
-        raise DistributedError(
+        raise Disagreement(
             "ranks hold different metrics, or evaluated or cleared them a different number of times:"
             + _difference(_texts(agreement, communicator))
         )

@@ -285,6 +285,10 @@ def two_collections_evaluated_in_opposite_order_raise_on_every_rank():
         metric.update(LOGITS[MINE], LABELS[MINE])
     text = message((first if RANK else second).eval)
     assert text.count("(distributed as number") == 2, text
+    # Each rank's other metric is one evaluation behind, so that the two could match from now on.
+    text = message((second if RANK else first).eval)
+    assert "different number of times" in text or "its ranks disagreed before" in text, text
+    assert "its ranks disagreed before" in message(first.eval)
     assert (first if RANK else second).set_distributed(contributes=True)._scope.distribution.serial > 1
 
 
