@@ -16,6 +16,7 @@ except ImportError:  # setuptools before 70.1
 HERE = Path(__file__).parent
 EXTRAS = {
     "zh": ["jieba"],
+    "spm": ["sentencepiece"],
     "math": ["math-verify[antlr4_13_2]"],
     "plot": ["matplotlib"],
     "mindformers": ["mindformers>=1.7,<2"],
@@ -95,6 +96,6 @@ setup(
     package_data={"mindeval": ["py.typed", "csrc/*", "csrc/ascend/*"]},
     ext_modules=[NATIVE],
     cmdclass={"build_ext": BuildNative, "bdist_wheel": AnyPythonWheel},
-    install_requires=["mindspore>=2.7", "numpy>=1.25,<2", "sacrebleu", "rouge-score", "nltk", "rapidfuzz"],
+    install_requires=["mindspore>=2.7", "numpy>=1.25,<2", "sacrebleu", "rouge-score", "nltk", "rapidfuzz", "regex"],
     extras_require=EXTRAS,
 )
