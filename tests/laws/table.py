@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from answer_rows import ANSWER_ROWS
 from rows_classification import ROWS as CLASSIFICATION
 
 from mindeval import (
@@ -141,3 +142,4 @@ LAWS: dict[str, Row] = {
 }
 
 LAWS.update({name: Row(*case) for name, case in CLASSIFICATION.items()})
+LAWS.update({name: Row(*row) for name, row in ANSWER_ROWS.items()})
