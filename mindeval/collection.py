@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mindeval import display
-from mindeval.distributed import Distribution
 from mindeval.metric import Metric
 from mindeval.scope import Scope
 from mindeval.score import Score
@@ -118,6 +117,22 @@ class MetricCollection:
         self._scope.synchronise()
         return {name: metric.eval() for name, metric in self._scope.members.items()}
 
+    def __call__(self, *batch: Any, **named: Any) -> dict[str, Score]:
+        """Every member's value of these inputs alone. What was accumulated, and ``result()``, stay as they are.
+
+        Over ranks it takes one AllReduce, as ``eval()`` does; ``expected_samples`` is not checked.
+
+        >>> import numpy as np
+        >>> from mindeval import Accuracy, Perplexity
+        >>> MetricCollection([Perplexity(), Accuracy()])(np.zeros((2, 4)), np.array([0, 1]))
+        {'perplexity': 4.0, 'accuracy': 0.5}
+        """
+        members = {name: metric._emptied() for name, metric in self._scope.members.items()}
+        alone = MetricCollection.__new__(MetricCollection)
+        alone._take(self._scope.of_one_call(members))
+        alone.update(*batch, **named)
+        return alone.eval()
+
     def result(self) -> dict[str, dict[str, Any]]:
         """Every member's ``result()``, by name."""
         return {name: metric.result() for name, metric in self._scope.members.items()}
@@ -154,7 +169,7 @@ class MetricCollection:
         expected_samples: int | None = None,
     ) -> MetricCollection:
         """As ``Metric.set_distributed``, for all members together. Returns the collection."""
-        self._scope.distribution = Distribution(enabled, group, contributes, expected_samples)
+        self._scope.distribute(enabled, group, contributes, expected_samples)
         return self
 
     def __repr__(self) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import mindspore.train
 
 from mindeval import display, inputs
-from mindeval.distributed import Distribution
 from mindeval.scope import Scope
 from mindeval.score import Score, Signature
 from mindeval.state import Count, State
+
+Self = TypeVar("Self", bound="Metric")
 
 
 class Metric(mindspore.train.Metric):
@@ -78,7 +79,11 @@ class Metric(mindspore.train.Metric):
         raise TypeError(f"{type(self).__name__} must define _compute()")
 
     def _samples(self, states: Mapping[str, Any]) -> int:
-        """The number of samples that ``expected_samples`` checks."""
+        """The number of samples, which ``expected_samples`` checks.
+
+        A metric that keeps rows under sample ids overrides it, so that a sample that padding repeated counts once here
+        as it does in the value. Only the metric knows whether the ids of its rows name samples.
+        """
         return states["samples"].value
 
     # -- the MindSpore contract --------------------------------------------------------------------------------------
@@ -100,6 +105,7 @@ class Metric(mindspore.train.Metric):
         """
         scope = self._scope
         if not scope.distribution.contributes or self.name in scope.errors:
+            scope.updated(self.name)
             return
         try:
             added = self._added(batch, named)
@@ -159,13 +165,21 @@ class Metric(mindspore.train.Metric):
     # -- beyond it ---------------------------------------------------------------------------------------------------
 
     def __call__(self, *batch: Any, **named: Any) -> Score:
-        """The value of these inputs alone (over all ranks if distributed). What was accumulated stays as it is."""
-        alone = copy.copy(self)
-        alone.clear()
-        alone._scope.name, alone._scope.rounds = f"a call of {self.name}", self._scope.rounds
+        """The value of these inputs alone (over all ranks if distributed). What was accumulated stays as it is.
+
+        ``expected_samples`` is about the whole data set and is not checked here.
+        """
+        alone = self._emptied()
+        alone._scope = self._scope.of_one_call({self.name: alone})
         alone.update(*batch, **named)
-        self._scope.rounds += 1
         return alone.eval()
+
+    def _emptied(self: Self) -> Self:
+        """A copy without what was accumulated, which still has to be given a scope of its own."""
+        alone = type(self).__new__(type(self))
+        alone.__dict__.update(self.__dict__)
+        alone._states, alone._last = {name: state.zero() for name, state in self._states.items()}, None
+        return alone
 
     def result(self) -> dict[str, Any]:
         """Everything that the last ``eval()`` computed, JSON-ready. Never communicates.
@@ -180,9 +194,24 @@ class Metric(mindspore.train.Metric):
         return copy.deepcopy(self._last)
 
     def merge(self, other: Metric) -> Metric:
-        """Add what another metric of the same definition accumulated, as if its updates had been made here."""
+        """Add what another metric of the same definition accumulated, as if its updates had been made here.
+
+        Raises:
+            ValueError: if the definitions differ, or the states cannot be merged (rows with sample ids and without).
+                Then nothing is merged. Of a distributed metric the latter, and an error that an update of the other
+                one kept, are raised at ``eval()``, on every rank.
+        """
         self._must_agree(other.signature, "merge")
-        other._raise_kept_error()
+        error = other._scope.errors.get(other.name)
+        if error is None:
+            try:
+                for name, state in other._states.items():
+                    self._states[name].check_merge(state)
+            except ValueError as failure:
+                error = failure
+        if error is not None:
+            self._scope.failed(self.name, error)
+            return self
         for name, state in other._states.items():
             self._states[name].merge(copy.deepcopy(state))
         self._scope.updated(self.name)
@@ -202,6 +231,7 @@ class Metric(mindspore.train.Metric):
             state.load(saved["states"][name])
         self._states, self._last = states, None
         self._scope.updated(self.name)
+        self._scope.errors.pop(self.name, None)  # of an update that is forgotten now
 
     def _raise_kept_error(self) -> None:
         error = self._scope.errors.get(self.name)
@@ -226,7 +256,7 @@ class Metric(mindspore.train.Metric):
         """Say that the value is to cover all ranks of a group. Returns the metric.
 
         Each sample must be contributed by one rank of the group, and every rank must evaluate and clear the same
-        metrics the same number of times. In a single process this changes nothing.
+        metrics the same number of times. In a single process nothing is communicated.
 
         Args:
             enabled: ``False``: the value of this rank's data alone.
@@ -238,7 +268,7 @@ class Metric(mindspore.train.Metric):
         """
         if self._scope.owned:
             raise ValueError(f"'{self.name}' belongs to a collection: call set_distributed of the collection")
-        self._scope.distribution = Distribution(enabled, group, contributes, expected_samples)
+        self._scope.distribute(enabled, group, contributes, expected_samples)
         return self
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import weakref
 from collections.abc import Iterable, Mapping
@@ -33,12 +34,30 @@ class Scope:
         self.distribution = distributed.Distribution()
         self.rounds = 0  # evaluations and clears so far: ranks must agree on them
         self.errors: dict[str, BaseException] = {}  # of update(), for each member, until the next synchronisation
+        self.out_of_step: BaseException | None = None  # once ranks disagreed: later evaluations may match by accident
+        self._called: Scope | None = None  # whose members this one's are empty copies of
         self._snapshot: dict[str, dict[str, State]] | None = None
         self._unanswered: set[str] = set()  # members that have not yet answered from the snapshot
         self._updated: set[str] = set()  # members updated since the snapshot
         self._memo: tuple | None = None
         self.in_collection_update = False
         self.updated_by_model = False  # Model.eval updates the members one after the other with the same Tensors
+
+    def distribute(self, enabled: bool, group: str | None, contributes: bool, expected_samples: int | None) -> None:
+        """Set how the members are spread over ranks; see ``Metric.set_distributed``."""
+        known = self.distribution
+        serial = known.serial if known.serial and group == known.group else 0
+        if enabled and not serial:
+            serial = distributed.next_serial(group)
+        self.distribution = distributed.Distribution(enabled, group, contributes, expected_samples, serial)
+
+    def of_one_call(self, members: Mapping[str, Metric]) -> Scope:
+        """The scope of empty copies of members, for one batch. Ranks must agree on it as on an evaluation of this."""
+        scope = Scope(members, f"a call of {self.name or ', '.join(members)}")
+        scope.distribution = dataclasses.replace(self.distribution, expected_samples=None)
+        scope.rounds, scope.out_of_step, scope._called = self.rounds, self.out_of_step, self
+        self.rounds += 1
+        return scope
 
     # -- what metrics report -----------------------------------------------------------------------------------------
 
@@ -53,10 +72,11 @@ class Scope:
     def updated(self, name: str) -> None:
         self._updated.add(name)
 
-    def failed(self, name: str, error: Exception) -> None:
+    def failed(self, name: str, error: BaseException) -> None:
         """Raise the error of an update, or on several cards keep it for the next synchronisation."""
         if not self.distribution.active():
             raise error
+        self.updated(name)
         if name not in self.errors:
             self.errors[name] = error
             logger.error(
@@ -70,6 +90,7 @@ class Scope:
         if name not in self._unanswered:
             self.synchronise()
         elif name in self._updated:
+            self._unanswered.discard(name)  # other ranks may have no update and answer: stay in step with them
             raise RuntimeError(
                 f"'{name}' was updated after its collection was evaluated and before it was evaluated itself: "
                 "evaluate all members (or the collection) before the next update"
@@ -84,19 +105,30 @@ class Scope:
         self._snapshot, self._unanswered = None, set()
         if self.distribution.active():
             agreement = [
-                f"collection {self.name!r}: {self.rounds} evaluations and clears, "
-                f"expected_samples={self.distribution.expected_samples}",
+                f"collection {self.name!r} (distributed as number {self.distribution.serial} of its group): "
+                f"{self.rounds} evaluations and clears, expected_samples={self.distribution.expected_samples}",
                 *(f"{name} = {metric.signature.definition}" for name, metric in sorted(self.members.items())),
             ]
             self.rounds += 1
-            error = next(iter(self.errors.values()), None)
+            error = self.out_of_step or next(iter(self.errors.values()), None)
             communicator = wire.MindSporeCommunicator(self.distribution.group)
-            self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
+            try:
+                self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
+            except wire.Disagreement:
+                self._give_up()
+                raise
         else:
             self._warn_of_local_value()
             self.rounds += 1
             self._snapshot = states
         self._unanswered, self._updated = set(self.members), set()
+
+    def _give_up(self) -> None:
+        self.out_of_step = wire.DistributedError(
+            "its ranks disagreed before, so their evaluations may not belong together: make new metrics on every rank"
+        )
+        if self._called is not None:
+            self._called.out_of_step = self.out_of_step
 
     def _warn_of_local_value(self) -> None:
         global _warned_of_local_value

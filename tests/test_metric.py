@@ -42,11 +42,14 @@ def test_a_failed_merge_of_rows_changes_no_other_state():
         def _compute(self, states):
             return {"n": states["n"].value}
 
-    records = Records()
+    records, without_ids = Records(), Records()
     records.update(np.array([[1]]), np.array([4]))
+    without_ids.update(np.array([[1]]))
     before = records.state_dict()
     with pytest.raises(ValueError, match="For 'Records.update', some rows came with sample ids"):
         records.update(np.array([[1]]))
+    with pytest.raises(ValueError, match="some rows came with sample ids"):
+        records.merge(without_ids)
     assert records.state_dict() == before
 
 
@@ -208,6 +211,20 @@ def test_a_collection_gives_what_its_members_give_alone():
 def test_a_collection_refuses_members_it_cannot_keep_apart(members, error, message):
     with pytest.raises(error, match=message):
         MetricCollection(members(Accuracy()))
+
+
+def test_a_call_of_a_collection_gives_the_values_of_its_inputs_alone():
+    metrics = MetricCollection([Perplexity(), Accuracy()]).set_distributed(expected_samples=11)
+    metrics.update(LOGITS, LABELS)
+    values, before = metrics.eval(), metrics.state_dict()
+    alone = {"perplexity": Perplexity()(LOGITS[:3], LABELS[:3]), "accuracy": Accuracy()(LOGITS[:3], LABELS[:3])}
+    assert metrics(LOGITS[:3], LABELS[:3]) == alone
+    assert metrics["accuracy"](LOGITS[:3], LABELS[:3]) == alone["accuracy"]
+    assert metrics.state_dict() == before
+    assert metrics.result()["accuracy"]["total"] == 11
+    with pytest.raises(ValueError, match="labels must lie"):
+        metrics(LOGITS, LABELS + 99)
+    assert metrics.eval() == values
 
 
 def test_a_member_cannot_be_distributed_by_itself():
