@@ -32,6 +32,7 @@ import mindspore.dataset as ds
 import numpy as np
 from mindspore import nn, ops
 from mindspore.communication import init
+from questions import score_questions
 from ranks import is_started, start
 from smollm2 import Llama, load_model, load_tokenizer, open_model_file, require_packages
 from tqdm import tqdm
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parent / "data"
 PASSAGES = {"English": DATA / "english.txt", "Chinese": DATA / "chinese.txt"}
 IGNORE = -100
+QUESTION_BATCH = 8
+BEGIN_OF_TEXT = 1
 
 REFERENCE_NAME = "reference passage"
 # Its perplexity was computed once in float64 with NumPy: 10.668471.
@@ -242,11 +245,24 @@ def table(rows: list[dict]) -> str:
     return text_table(headers, cells)
 
 
-def load(options: argparse.Namespace) -> tuple[Llama, dict[str, list[Window]]]:
-    """The network and the windows; texts are read first, as a wrong file is quickly said."""
+def question_table(answers: dict[str, dict]) -> str:
+    """Yes/No and four-choice questions, by how they are scored."""
+    yes_no, letters, options = answers["yes_no"], answers["letters"], answers["options"]
+    rows = [
+        ("Yes/No by logits", yes_no["accuracy"], yes_no["samples"]),
+        ("four choices by the letter's logits", letters["accuracy"], letters["samples"]),
+    ]
+    for name, accuracy in options["by_normalisation"].items():
+        rows.append((f"four choices by the option's text, {name}", accuracy, options["samples"]))
+    return text_table(["", "accuracy", "questions"], [[name, f"{value:.2%}", number] for name, value, number in rows])
+
+
+def load(options: argparse.Namespace) -> tuple[Llama, Tokenizer, dict[str, list[Window]]]:
+    """The network, its tokenizer and the windows; texts are read first, as a wrong file is quickly said."""
     file = open_model_file()
-    groups = read_groups(load_tokenizer(file), options)
-    return load_model(file, options.window), groups
+    tokenizer = load_tokenizer(file)
+    groups = read_groups(tokenizer, options)
+    return load_model(file, options.window), tokenizer, groups
 
 
 def read_groups(tokenizer: Tokenizer, options: argparse.Namespace) -> dict[str, list[Window]]:
@@ -276,7 +292,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"Loading SmolLM2-135M-Instruct{f' on {ranks} ranks' if ranks > 1 else ''} ...", flush=True)
     began = time.perf_counter()
     try:
-        network, groups = load(options)
+        network, tokenizer, groups = load(options)
     except (ModuleNotFoundError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -291,6 +307,13 @@ def main(arguments: list[str] | None = None) -> int:
     reference = next(row["perplexity"] for row in rows if row["name"] == REFERENCE_NAME)
     agrees = abs(reference - EXPECTED) <= TOLERANCE
     print(f"\n{table(rows)}\n\n{REFERENCE_NAME}: {reference:.3f} (expected {EXPECTED} +- {TOLERANCE})")
+    answers = (
+        score_questions(network, tokenizer, batch_size=QUESTION_BATCH, begin=[BEGIN_OF_TEXT])
+        if options.questions
+        else {}
+    )
+    if answers:
+        print(f"\n{question_table(answers)}")
     if options.json:
         report = {
             "model": "SmolLM2-135M-Instruct",
@@ -300,6 +323,7 @@ def main(arguments: list[str] | None = None) -> int:
             "loading_seconds": loading,
             "reference": {"perplexity": reference, "expected": EXPECTED, "tolerance": TOLERANCE, "agrees": agrees},
             "rows": rows,
+            "questions": answers,
         }
         options.json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0 if agrees else 1
@@ -330,9 +354,12 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--context", type=int, default=32, help="tokens that a row repeats of the one before")
     parser.add_argument("--batch-size", type=int, default=2, help="rows of a batch")
     parser.add_argument("--ranks", type=int, default=1, metavar="N", help="evaluate on N ranks of this machine")
+    parser.add_argument("--questions", action="store_true", help="also Yes/No and four-choice questions (minutes)")
     options = parser.parse_args(arguments)
     if options.ranks < 1:
         parser.error(f"--ranks must be at least 1, but got {options.ranks}")
+    if options.questions and options.ranks > 1:
+        parser.error("--questions are scored in one process, but --ranks is above 1")
     if options.batch_size < 1:
         parser.error(f"--batch-size must be at least 1, but got {options.batch_size}")
     return options

@@ -325,7 +325,7 @@ def groups():
     lengths = {{"reference passage": 9, "English": 60, "Chinese": 22}}
     return {{name: evaluate_llm.make_windows(ids[:n], [2] * n, 8, 3) for name, n in lengths.items()}}
 
-evaluate_llm.load = lambda options: (tiny_llama(tiny_weights(), 8), groups())
+evaluate_llm.load = lambda options: (tiny_llama(tiny_weights(), 8), None, groups())
 evaluate_llm.require_packages = lambda: None
 evaluate_llm.EXPECTED, evaluate_llm.TOLERANCE = 0.0, float("inf")
 sys.exit(evaluate_llm.main())
