@@ -126,7 +126,7 @@ class Perplexity(TokenMetric):
             nll, counted = _given_nll(scores, mask)
         elif labels.shape == scores.shape:
             raise TypeError(
-                f"labels must have one axis less than logits [..., V], but got two inputs of shape {list(scores.shape)}: "
+                f"labels must have one axis less than logits [..., V], but got shapes {list(scores.shape)} twice: "
                 "for one-hot labels give their argmax; for a per-token NLL the second input must be a boolean mask "
                 f"(mask != 0), but is {inputs.describe(labels)}"
             )
