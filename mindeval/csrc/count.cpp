@@ -1,57 +1,85 @@
-// How often each decision met each label: the counting loop of the classification metrics.
+// How often each decision met each label: the counting loop of the classification metrics, in one read of both.
 //
-// A count is one addition in memory, but two of the same cell one after the other must wait for each other, and labels
-// come in runs.  So neighbouring positions count in tables of their own, which are added at the end; integers, so the
-// result does not depend on it.
+// Two additions to one cell, one after the other, must wait for each other, and classes come in runs.  So neighbouring
+// positions count in tables of their own, which are added at the end: integers, so the order does not matter.
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 namespace {
 
-constexpr int kTables = 4;
-constexpr int64_t kMostCells = 1 << 13;      // of one table: the tables together should stay in the second-level cache
-constexpr int64_t kBlock = 1 << 16;          // positions between two additions to the result: a count fits 32 bits
+constexpr int64_t kMostCells = 1024;         // with more, one table: four would leave the first-level cache
+constexpr int64_t kPrefetchBytes = 4096;     // the hardware's own prefetch stops at each 4 KiB page
 
-// Adds to `result` [size, size], row = label.  Returns the first position at which either id is outside of [0, size),
-// and has added nothing from its block on; n if there is none.
 template <class Decision, class Label>
-int64_t count(const Decision* decisions, const Label* labels, int64_t n, int64_t size, int64_t* result) {
+struct Positions {
+  const Decision* decisions;
+  const Label* labels;
+  const uint8_t* counted;                    // null: all but those whose label is `ignored`
+  int64_t ignored;
+};
+
+// Adds the counts of n positions to `result` and returns n; or the first position whose class is outside of [0, size).
+// pairs: result [size, size], row = label.  Otherwise [size, 3]: decided rightly, decided, labelled.
+template <bool pairs, int tables, class Decision, class Label>
+int64_t count(const Positions<Decision, Label>& given, int64_t n, int64_t size, int64_t* result) {
   const uint64_t limit = static_cast<uint64_t>(size);
-  const int64_t cells = size * size;
-  std::vector<uint32_t> tables(kTables * cells);
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t end = n - begin < kBlock ? n : begin + kBlock;
-    uint32_t outside = 0;
-    auto add = [&](int64_t k, uint32_t* table) {
-      // Sign extension makes a negative id a huge one, so one comparison checks both ends.
-      const uint64_t label = static_cast<uint64_t>(static_cast<int64_t>(labels[k]));
-      const uint64_t decision = static_cast<uint64_t>(static_cast<int64_t>(decisions[k]));
-      const bool bad = (label >= limit) | (decision >= limit);
-      outside |= bad;
-      table[bad ? 0 : label * limit + decision]++;
-    };
-    int64_t k = begin;
-    for (; k + kTables <= end; k += kTables)
-      for (int t = 0; t < kTables; t++) add(k + t, &tables[t * cells]);
-    for (; k < end; k++) add(k, tables.data());
-    if (outside)
-      for (k = begin;; k++)
-        if (static_cast<uint64_t>(static_cast<int64_t>(labels[k])) >= limit ||
-            static_cast<uint64_t>(static_cast<int64_t>(decisions[k])) >= limit)
-          return k;
-    if (end == n || end / kBlock % 64 == 0) {
-      for (int64_t cell = 0; cell < kTables * cells; cell++) result[cell % cells] += tables[cell];
-      std::memset(tables.data(), 0, tables.size() * sizeof tables[0]);
+  const int64_t cells = size * (pairs ? size : 3);
+  std::vector<int64_t> partial(tables > 1 ? tables * cells : 0);
+  int64_t* table[tables];
+  for (int t = 0; t < tables; t++) table[t] = tables > 1 ? partial.data() + t * cells : result;
+
+  auto add = [&](int64_t k, int64_t* cell) {
+    const int64_t signed_label = given.labels[k];
+    if (given.counted ? !given.counted[k] : signed_label == given.ignored) return true;
+    const uint64_t label = static_cast<uint64_t>(signed_label);                        // negative: huge
+    const uint64_t decision = static_cast<uint64_t>(static_cast<int64_t>(given.decisions[k]));
+    if (label >= limit || decision >= limit) return false;
+    if (pairs) {
+      cell[label * limit + decision]++;
+    } else {
+      cell[3 * label] += label == decision;
+      cell[3 * decision + 1]++;
+      cell[3 * label + 2]++;
     }
+    return true;
+  };
+  int64_t k = 0;
+  for (; k + tables <= n; k += tables) {
+    __builtin_prefetch(reinterpret_cast<const char*>(given.decisions + k) + kPrefetchBytes);
+    __builtin_prefetch(reinterpret_cast<const char*>(given.labels + k) + kPrefetchBytes);
+#pragma GCC unroll 4
+    for (int t = 0; t < tables; t++)
+      if (!add(k + t, table[t])) return k + t;
   }
+  for (; k < n; k++)
+    if (!add(k, table[0])) return k;
+  for (int64_t t = 0; tables > 1 && t < tables; t++)
+    for (int64_t cell = 0; cell < cells; cell++) result[cell] += table[t][cell];
   return n;
 }
 
-template <class Decision>
-int64_t count_labels(const Decision* decisions, const void* labels, int label_bytes, int64_t n, int64_t size, int64_t* result) {
-  if (label_bytes == 8) return count(decisions, static_cast<const int64_t*>(labels), n, size, result);
-  return count(decisions, static_cast<const int32_t*>(labels), n, size, result);
+template <bool pairs, class Decision, class Label>
+int64_t count(const Positions<Decision, Label>& given, int64_t n, int64_t size, int64_t* result) {
+  if (size * (pairs ? size : 3) <= kMostCells) return count<pairs, 4>(given, n, size, result);
+  return count<pairs, 1>(given, n, size, result);
+}
+
+template <class Decision, class Label>
+int64_t count(const void* decisions, const void* labels, const uint8_t* counted, int64_t ignored, int64_t n, int64_t size,
+              bool pairs, int64_t* result) {
+  const Positions<Decision, Label> given{static_cast<const Decision*>(decisions), static_cast<const Label*>(labels),
+                                         counted, ignored};
+  return pairs ? count<true>(given, n, size, result) : count<false>(given, n, size, result);
 }
 
 }  // namespace
+
+// Classes of 4 or 8 bytes each.  Where the return value is not n, what was added to `result` is not defined.
+extern "C" int64_t mindeval_count(const void* decisions, int decision_bytes, const void* labels, int label_bytes,
+                                  const uint8_t* counted, int64_t ignored, int64_t n, int64_t size, int pairs,
+                                  int64_t* result) {
+  const bool wide = decision_bytes == 8, wide_labels = label_bytes == 8;
+  const auto function = wide ? (wide_labels ? count<int64_t, int64_t> : count<int64_t, int32_t>)
+                             : (wide_labels ? count<int32_t, int64_t> : count<int32_t, int32_t>);
+  return function(decisions, labels, counted, ignored, n, size, pairs != 0, result);
+}
