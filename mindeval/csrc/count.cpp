@@ -20,19 +20,23 @@ struct Positions {
 
 // Adds the counts of n positions to `result` and returns n; or the first position whose class is outside of [0, size).
 // pairs: result [size, size], row = label.  Otherwise [size, 3]: decided rightly, decided, labelled.
-template <bool pairs, int tables, class Decision, class Label>
+template <bool masked, bool pairs, int tables, class Decision, class Label>
 int64_t count(const Positions<Decision, Label>& given, int64_t n, int64_t size, int64_t* result) {
+  const Decision* const decisions = given.decisions;
+  const Label* const labels = given.labels;
+  const uint8_t* const counted = given.counted;
+  const int64_t ignored = given.ignored;
   const uint64_t limit = static_cast<uint64_t>(size);
   const int64_t cells = size * (pairs ? size : 3);
   std::vector<int64_t> partial(tables > 1 ? tables * cells : 0);
   int64_t* table[tables];
   for (int t = 0; t < tables; t++) table[t] = tables > 1 ? partial.data() + t * cells : result;
 
-  auto add = [&](int64_t k, int64_t* cell) {
-    const int64_t signed_label = given.labels[k];
-    if (given.counted ? !given.counted[k] : signed_label == given.ignored) return true;
+  auto add = [=](int64_t k, int64_t* cell) {           // by value: addresses stay in registers
+    const int64_t signed_label = labels[k];
+    if (masked ? !counted[k] : signed_label == ignored) return true;
     const uint64_t label = static_cast<uint64_t>(signed_label);                        // negative: huge
-    const uint64_t decision = static_cast<uint64_t>(static_cast<int64_t>(given.decisions[k]));
+    const uint64_t decision = static_cast<uint64_t>(static_cast<int64_t>(decisions[k]));
     if (label >= limit || decision >= limit) return false;
     if (pairs) {
       cell[label * limit + decision]++;
@@ -45,8 +49,8 @@ int64_t count(const Positions<Decision, Label>& given, int64_t n, int64_t size, 
   };
   int64_t k = 0;
   for (; k + tables <= n; k += tables) {
-    __builtin_prefetch(reinterpret_cast<const char*>(given.decisions + k) + kPrefetchBytes);
-    __builtin_prefetch(reinterpret_cast<const char*>(given.labels + k) + kPrefetchBytes);
+    __builtin_prefetch(reinterpret_cast<const char*>(decisions + k) + kPrefetchBytes);
+    __builtin_prefetch(reinterpret_cast<const char*>(labels + k) + kPrefetchBytes);
 #pragma GCC unroll 4
     for (int t = 0; t < tables; t++)
       if (!add(k + t, table[t])) return k + t;
@@ -58,10 +62,10 @@ int64_t count(const Positions<Decision, Label>& given, int64_t n, int64_t size, 
   return n;
 }
 
-template <bool pairs, class Decision, class Label>
+template <bool masked, bool pairs, class Decision, class Label>
 int64_t count(const Positions<Decision, Label>& given, int64_t n, int64_t size, int64_t* result) {
-  if (size * (pairs ? size : 3) <= kMostCells) return count<pairs, 4>(given, n, size, result);
-  return count<pairs, 1>(given, n, size, result);
+  if (size * (pairs ? size : 3) <= kMostCells) return count<masked, pairs, 4>(given, n, size, result);
+  return count<masked, pairs, 1>(given, n, size, result);
 }
 
 template <class Decision, class Label>
@@ -69,7 +73,9 @@ int64_t count(const void* decisions, const void* labels, const uint8_t* counted,
               bool pairs, int64_t* result) {
   const Positions<Decision, Label> given{static_cast<const Decision*>(decisions), static_cast<const Label*>(labels),
                                          counted, ignored};
-  return pairs ? count<true>(given, n, size, result) : count<false>(given, n, size, result);
+  const auto function = counted ? (pairs ? count<true, true, Decision, Label> : count<true, false, Decision, Label>)
+                                : (pairs ? count<false, true, Decision, Label> : count<false, false, Decision, Label>);
+  return function(given, n, size, result);
 }
 
 }  // namespace
