@@ -48,10 +48,7 @@ def _count(
 ) -> np.ndarray | None:
     result = np.zeros((size, size if pairs else 3), np.int64)
     add = _add_native if dispatch.override() in (None, "native") and native.available() else _add_numpy
-    direct = add is _add_native and all(
-        ids.dtype in (np.int32, np.int64) and ids.dtype.isnative and ids.flags.c_contiguous
-        for ids in (decisions, labels)
-    )
+    direct = add is _add_native and _readable(decisions) and _readable(labels)
     step = max(1, labels.size) if direct else _BLOCK
     for start in range(0, labels.size, step):
         part = slice(start, start + step)
@@ -61,10 +58,16 @@ def _count(
     return result
 
 
+def _readable(ids: np.ndarray) -> bool:
+    """Whether the native loop can read the array where it is."""
+    plain = ids.flags.c_contiguous and ids.flags.aligned and ids.dtype.isnative
+    return plain and ids.dtype in (np.int32, np.int64)
+
+
 def _add_native(
     decisions: np.ndarray, labels: np.ndarray, ignored: int, counted: np.ndarray | None, pairs: bool, result: np.ndarray
 ) -> bool:
-    decisions, labels = np.ascontiguousarray(decisions), np.ascontiguousarray(labels)
+    decisions, labels = (np.require(ids, requirements=["C", "A"]) for ids in (decisions, labels))
     flags = None if counted is None else np.ascontiguousarray(counted)
     library: Any = native.library()
     done = library.mindeval_count(

@@ -50,7 +50,7 @@ def test_equals_the_definition(dtypes, n, size):
 
 
 @every_back_end
-def test_views_with_strides_and_booleans():
+def test_views_booleans_and_unaligned_arrays():
     rng = np.random.default_rng(0)
     wide = rng.integers(0, 2, (2, 70000))  # more than a block
     decisions, labels = wide[0, ::2], wide[1, ::-2]
@@ -58,6 +58,9 @@ def test_views_with_strides_and_booleans():
     assert count_pairs(decisions, labels, 2, -100).tolist() == pairs
     assert count_pairs(decisions.astype(bool), labels, 2, -100).tolist() == pairs
     assert count_classes(decisions, labels, 2, -100).tolist() == classes
+    unaligned = np.frombuffer(b"\0" + labels.tobytes(), np.uint8)[1:].view(np.int64)
+    assert not unaligned.flags.aligned
+    assert count_pairs(decisions, unaligned, 2, -100).tolist() == pairs
 
 
 @every_back_end
