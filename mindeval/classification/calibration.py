@@ -9,7 +9,7 @@ import numpy as np
 
 from mindeval import kernels, rounding
 from mindeval.classification import _probabilities
-from mindeval.classification._decisions import check_classes, check_task, check_weights
+from mindeval.classification._decisions import check_classes, check_task, check_weights, named_errors
 from mindeval.classification._probabilities import Probabilities, read_probabilities
 from mindeval.metric import Metric
 from mindeval.state import Count, Counts, ExactSum, Grouped
@@ -62,6 +62,7 @@ class CalibrationError(Metric):
 
     higher_is_better = False
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -151,6 +152,7 @@ class _MeanScore(Metric):
     higher_is_better = False
     _value_name = ""
 
+    @named_errors
     def __init__(
         self,
         task: str,
@@ -192,7 +194,7 @@ class _MeanScore(Metric):
         losses, weight = self._losses(batch), batch.weights
         if not self.weighted:
             return {"total": losses, "weight": losses.size, "samples": batch.samples}
-        weight = np.ones(losses.size) if weight is None else weight
+        assert weight is not None
         return {"total": np.where(weight > 0, losses, 0.0) * weight, "weight": weight, "samples": batch.samples}
 
     def _compute(self, states: Any) -> dict[str, Any]:
@@ -296,6 +298,7 @@ class LogLoss(_MeanScore):
 
     _value_name = "log_loss"
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",
