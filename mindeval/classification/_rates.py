@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mindeval import inputs
 from mindeval.classification import _totals
 from mindeval.classification._decisions import (
     check_classes,
@@ -54,7 +55,8 @@ class ClassRate(Metric):
         self.task = check_task(task)
         self.num_classes = check_classes(num_classes, task)
         self.average = _totals.check_average(average, task)
-        self.top_k, self.threshold, self.ignore_index = int(top_k), check_threshold(threshold), int(ignore_index)
+        self.top_k, self.threshold = inputs.whole_number(top_k, "top_k"), check_threshold(threshold)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         self.zero_division = float(zero_division)
         self.classes = _check_chosen(classes, self.num_classes)
         self.weighted = bool(weighted)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import rounding
+from mindeval import inputs, rounding
 from mindeval.classification import _totals
 from mindeval.classification._decisions import (
     Decisions,
@@ -80,7 +80,8 @@ class ConfusionMatrix(Metric):
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
         if normalize not in NORMALIZATIONS:
             raise ValueError(f"normalize must be one of {list(NORMALIZATIONS)}, but got {normalize!r}")
-        self.normalize, self.threshold, self.ignore_index = normalize, check_threshold(threshold), int(ignore_index)
+        self.normalize, self.threshold = normalize, check_threshold(threshold)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         self.weighted = bool(weighted)
         self._dense = self.num_classes is not None and task != "multilabel" and not self.weighted
         size = self.num_classes or 0
@@ -228,7 +229,8 @@ class _Agreement(Metric):
         name: str | None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        self.threshold, self.ignore_index, self.weighted = check_threshold(threshold), int(ignore_index), bool(weighted)
+        self.threshold, self.weighted = check_threshold(threshold), bool(weighted)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         self._classes = 2 if task == "multilabel" else self.num_classes
         settings = {**extra, "task": task, "ignore": self.ignore_index, "threshold": self.threshold}
         if self.num_classes is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindeval import inputs
 from mindeval.classification._decisions import (
     check_classes,
     check_task,
@@ -63,7 +64,8 @@ class HammingLoss(Metric):
         name: str | None = None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        self.threshold, self.ignore_index, self.weighted = check_threshold(threshold), int(ignore_index), bool(weighted)
+        self.threshold, self.weighted = check_threshold(threshold), bool(weighted)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         settings = {"task": task, "ignore": self.ignore_index, "threshold": self.threshold}
         total = ExactSum() if self.weighted else Count()
         super().__init__(

@@ -278,10 +278,12 @@ def test_an_integer_mask_and_unannounced_weights_are_refused():
         {"threshold": float("inf")},
         {"threshold": "0.5"},
         {"threshold": True},
+        {"top_k": 1.5},
+        {"ignore_index": -100.5},
     ],
 )
 def test_unknown_arguments_are_refused(options):
-    with pytest.raises(ValueError, match="For 'Precision', .*but got"):
+    with pytest.raises((ValueError, TypeError), match="For 'Precision', .*but got"):
         Precision(**options)
 
 
