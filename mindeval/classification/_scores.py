@@ -63,11 +63,8 @@ class ScoreMetric(Metric):
             raise ValueError(f"num_classes is required for task={task!r}: one ranking is kept for each class")
         if weighted and mode == "binned":
             raise ValueError("weights need mode='exact': bins hold integers")
-        self.mode, self.ignore_index, self.weighted = (
-            mode,
-            inputs.whole_number(ignore_index, "ignore_index"),
-            bool(weighted),
-        )
+        self.mode, self.weighted = mode, bool(weighted)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         if task == "classification" and self.num_classes in (None, 2):
             self._kind = "binary"
         else:
