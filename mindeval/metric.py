@@ -115,7 +115,15 @@ class Metric(mindspore.train.Metric):
             if max(self.indexes) >= len(batch):
                 raise ValueError(f"set_indexes({self.indexes}) needs more than the {len(batch)} inputs that were given")
             batch = tuple(batch[place] for place in self.indexes)
-        contribution = self._contribution(*inputs.flatten(batch), **named)
+        prepared = next((item for item in batch if isinstance(item, inputs.Prepared)), None)
+        if prepared is None:
+            positional: Any = inputs.flatten(batch)
+        else:
+            positional = prepared.inputs_for(self)
+            self._scope.is_global = prepared.is_global
+            if positional is None:
+                return {}
+        contribution = self._contribution(*positional, **named)
         if "samples" not in contribution:
             raise TypeError(
                 f"_contribution of {type(self).__name__} must count its samples, but gave {list(contribution)}"
@@ -154,7 +162,7 @@ class Metric(mindspore.train.Metric):
         parts = self._compute(states)
         signature = self.signature
         self._last = {**parts, "samples": samples, "signature": str(signature)}
-        return Score(next(iter(parts.values())), parts, signature)
+        return Score(next(iter(parts.values())), parts, signature, self.higher_is_better)
 
     # -- beyond it ---------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 
+from mindeval import distributed
 from mindeval.state import State
 
 FORMAT = 1
@@ -150,8 +151,15 @@ def _raise_verdict(frame: np.ndarray, agreement: str, error: BaseException | Non
         )
 
 
+def everywhere(text: str, group: str | None = None) -> list[str]:
+    """Every rank's text, by rank: for decisions that all ranks must take alike. Two AllReduces; alone without any."""
+    if distributed.world_size(group) == 1:
+        return [text]
+    return _texts(text, MindSporeCommunicator(group))
+
+
 def _texts(text: str, communicator: Communicator, most: int = 16384) -> list[str]:
-    """Every rank's text. Used only where something is wrong."""
+    """Every rank's text. The metrics use it only where something is wrong."""
     content = text.encode()[:most]
     lengths = np.zeros(communicator.world, np.int64)
     lengths[communicator.rank] = len(content)

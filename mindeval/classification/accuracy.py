@@ -8,7 +8,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.state import Count
-from mindeval.tokens import TokenMetric, check_labels
+from mindeval.tokens import TokenBatch, TokenMetric, check_labels
 
 TASKS = ("classification", "binary", "multiclass")
 
@@ -85,8 +85,9 @@ class Accuracy(TokenMetric):
 
     def _contribution(self, predictions: Any, labels: Any, mask: Any = None) -> dict[str, Any]:
         ids = inputs.class_ids(labels, "labels")
-        predictions = inputs.tensor_or_array(predictions, "predictions")
-        if tuple(predictions.shape) == ids.shape:
+        if not isinstance(predictions, TokenBatch):
+            predictions = inputs.tensor_or_array(predictions, "predictions")
+        if not isinstance(predictions, TokenBatch) and tuple(predictions.shape) == ids.shape:
             right, counted = self._of_ids(inputs.class_ids(predictions, "predictions"), ids, mask)
         else:
             batch = self._token_batch(predictions, labels, mask)
