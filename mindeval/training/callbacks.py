@@ -140,7 +140,7 @@ class EvalCallback(train.Callback):
         context = run_context.original_args()
         metrics = context.get("metrics")
         if self.evaluate is None and metrics and context.get("mode") != "eval":
-            self._record(_evaluation(self._step, metrics), context, None)
+            self._record(_evaluation(self._step, metrics), context)
 
     def on_train_end(self, run_context: Any) -> None:
         self._log(run_context.original_args())
@@ -170,7 +170,11 @@ class EvalCallback(train.Callback):
         self._window.start(self._step)
         if not errors:
             higher = getattr(self.evaluate, "higher_is_better", {})
-            self._record(_evaluation(self._step, values, higher), context, time.perf_counter() - started)
+            evaluation = _evaluation(self._step, values, higher)
+            if context is not None:  # for BestCheckpoint and EarlyStopping
+                context.mindeval_evaluation = evaluation
+                context.mindeval_evaluated_at = int(context.cur_step_num)
+            self._record(evaluation, context, time.perf_counter() - started)
             return
         if self.on_error == "raise":
             raise failure or RuntimeError(f"the evaluation at step {self._step} failed on other ranks: {errors}")
@@ -185,12 +189,10 @@ class EvalCallback(train.Callback):
         texts = wire.everywhere(own, self.group)
         return "; ".join(dict.fromkeys(text for text in texts if text))
 
-    def _record(self, evaluation: Evaluation, context: Any, seconds: float | None) -> None:
+    def _record(self, evaluation: Evaluation, context: Any, seconds: float | None = None) -> None:
         self.last = evaluation
-        if context is not None:
-            context.mindeval_evaluation = evaluation
         values = {name: value for name, value in evaluation.metrics.items() if isinstance(value, (int, float))}
-        record = {"kind": "eval", "step": evaluation.step, "epoch": _epoch(context), "metrics": values}
+        record: dict[str, Any] = {"kind": "eval", "step": evaluation.step, "epoch": _epoch(context), "metrics": values}
         if seconds is not None:
             record["seconds"] = self._from_rank_0(round(seconds, 6))
         self.history.append({**record, "higher_is_better": evaluation.higher_is_better})
@@ -381,7 +383,7 @@ class _Monitor(train.Callback):
     def on_eval_end(self, run_context: Any) -> None:
         """The evaluations of ``Model.fit``."""
         context = run_context.original_args()
-        if context.get("mode") != "eval" and context.get("metrics") and context.get("mindeval_evaluation") is None:
+        if context.get("mode") != "eval" and context.get("metrics"):
             self._take(_evaluation(self._step, context.metrics), run_context)
 
     def _look(self, run_context: Any) -> None:
