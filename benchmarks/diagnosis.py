@@ -78,20 +78,24 @@ def generate(kind: str, seed: int) -> tuple[list[dict], set[str]]:
     if kind == "not_finite":
         train[int(rng.integers(3, points)) :] = math.nan
         train[: max(3, points // 10)] = level[: max(3, points // 10)]
+    shows: set[int] = set()  # what must not be missing
     if kind == "spikes":
         for place in rng.choice(np.arange(12, points), int(rng.integers(1, 4)), replace=False):
             train[place] *= rng.uniform(1.6, 4)
+            shows.add(int(place))
 
     records = [{"kind": "start", "step": 0}]
     for place in range(points):
-        if rng.random() < 0.03:
+        if rng.random() < 0.03 and place not in shows:
             continue  # a record that is missing
         records.append({"kind": "train", "step": int(steps[place]), "loss": float(train[place])})
         if place in places:
             where = int(np.searchsorted(places, place))
             loss = float(evaluated[where])
             name, value = ("loss", loss) if seed % 2 else ("perplexity", math.exp(min(loss, 600)))
-            records.append({"kind": "eval", "step": int(steps[place]), "metrics": {name: value, "bleu": float(bleu[where])}})
+            records.append(
+                {"kind": "eval", "step": int(steps[place]), "metrics": {name: value, "bleu": float(bleu[where])}}
+            )
         if place == restart:
             records.append({"kind": "start", "step": int(steps[place])})
     expected = set(KINDS[kind])

@@ -140,7 +140,7 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "yes_rate": {
         "en": (
-            "{name}: the share of \"yes\" is {value}: the model gives one answer whatever is asked.",
+            '{name}: the share of "yes" is {value}: the model gives one answer whatever is asked.',
             "Do not read its accuracy as understanding; balance the questions, or calibrate the threshold.",
         ),
         "zh": (
@@ -158,7 +158,10 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "检查提示词和候选 token（前面有无空格），或改为对生成文本评分。",
         ),
     },
-    "nothing_found": {"en": ("Nothing found (looked at: {judged}).", ""), "zh": ("未发现问题（检查了：{judged}）。", "")},
+    "nothing_found": {
+        "en": ("Nothing found (looked at: {judged}).", ""),
+        "zh": ("未发现问题（检查了：{judged}）。", ""),
+    },
     "nothing_to_judge": {"en": ("nothing, there is too little data", ""), "zh": ("无，数据太少", "")},
     "advice": {"en": ("Advice: ", ""), "zh": ("建议：", "")},
     "error": {"en": ("error", ""), "zh": ("错误", "")},

@@ -108,6 +108,7 @@ class EvalCallback(train.Callback):
         self._window = _Window(log_every_n_steps, tokens_per_step)
         self._board = _Board(summary) if summary is not None and writes else None
         self._step = first_step
+        self._training = False
 
     # -- hooks of MindSpore ------------------------------------------------------------------------------------------
 
@@ -116,6 +117,7 @@ class EvalCallback(train.Callback):
         ranks = distributed.world_size(self.group)
         self.history.append({"kind": "start", "step": self.first_step, "resumed": resumed, "ranks": ranks})
         self._window.start(self.first_step)
+        self._training = True
 
     def on_train_step_end(self, run_context: Any) -> None:
         context = run_context.original_args()
@@ -139,11 +141,12 @@ class EvalCallback(train.Callback):
         """The evaluations of ``Model.fit``."""
         context = run_context.original_args()
         metrics = context.get("metrics")
-        if self.evaluate is None and metrics and context.get("mode") != "eval":
+        if self.evaluate is None and metrics and self._training:
             self._record(_evaluation(self._step, metrics), context)
 
     def on_train_end(self, run_context: Any) -> None:
         self._log(run_context.original_args())
+        self._training = False
         if self._board is not None:
             self._board.close()
 
@@ -378,13 +381,11 @@ class _Monitor(train.Callback):
         self._look(run_context)
 
     def on_train_epoch_end(self, run_context: Any) -> None:
+        """Here ``Model.fit`` shows its values. (No ``on_eval_end``: it leaves callbacks out that are named as its own.)"""
         self._look(run_context)
-
-    def on_eval_end(self, run_context: Any) -> None:
-        """The evaluations of ``Model.fit``."""
-        context = run_context.original_args()
-        if context.get("mode") != "eval" and context.get("metrics"):
-            self._take(_evaluation(self._step, context.metrics), run_context)
+        metrics = run_context.original_args().get("metrics")
+        if metrics:
+            self._take(_evaluation(self._step, metrics), run_context)
 
     def _look(self, run_context: Any) -> None:
         evaluation = run_context.original_args().get("mindeval_evaluation")

@@ -192,7 +192,9 @@ class EvalCell(nn.Cell):
 
     def _global(self, outputs: tuple, texts: Any) -> tuple:
         if texts is not None:
-            raise ValueError("For 'EvalCell', texts cannot go with reduce='graph': their bytes are not summed over ranks")
+            raise ValueError(
+                "For 'EvalCell', texts cannot go with reduce='graph': their bytes are not summed over ranks"
+            )
         mean, parts = outputs
         sums: dict[tuple, TokenSums | ValueError] = {}
         for settings, ((total, tokens, rows, bad), size) in zip(self.passes, parts):
@@ -284,9 +286,7 @@ def _raise_if_error(value: Any) -> None:
         raise value
 
 
-def _token_batch(
-    part: tuple, labels: np.ndarray, mask: np.ndarray | None, settings: tuple
-) -> TokenBatch | ValueError:
+def _token_batch(part: tuple, labels: np.ndarray, mask: np.ndarray | None, settings: tuple) -> TokenBatch | ValueError:
     """The statistics of one pass, or what was wrong with the labels: raised by the metric, on every rank alike."""
     (nll, *rank), size = part
     _, ignore_index, shift, _ = settings

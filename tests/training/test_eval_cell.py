@@ -179,7 +179,9 @@ def test_a_batch_that_is_wholly_masked_adds_nothing():
     metrics.update(*cell(ms.Tensor(IDS), ms.Tensor(LABELS), ms.Tensor(none)))
     metrics.update(*cell(ms.Tensor(IDS), ms.Tensor(LABELS), ms.Tensor(MASK)))
     metrics.eval()
-    assert metrics["loss"].result()["weight"] == metrics["perplexity"].result()["tokens"] == (MASK & (LABELS >= 0)).sum()
+    assert (
+        metrics["loss"].result()["weight"] == metrics["perplexity"].result()["tokens"] == (MASK & (LABELS >= 0)).sum()
+    )
 
 
 def test_texts_give_bits_per_byte():
@@ -236,7 +238,9 @@ def test_heads_give_other_metrics_what_they_take(mode):
 def test_a_metric_that_the_cell_was_not_told_of_is_refused():
     cell = EvalCell(Bigram(), Perplexity())
     outputs = cell(ms.Tensor(IDS), ms.Tensor(LABELS))
-    with pytest.raises(ValueError, match=r"For 'Perplexity.update', .*\(-100, True, None\).*give the metric to EvalCell"):
+    with pytest.raises(
+        ValueError, match=r"For 'Perplexity.update', .*\(-100, True, None\).*give the metric to EvalCell"
+    ):
         Perplexity(shift=True).update(*outputs)
     with pytest.raises(ValueError, match="did not compute the labels' ranks"):
         Accuracy().update(*outputs)
