@@ -69,7 +69,7 @@ class WithLoss(nn.Cell):
     """The mean loss of a batch, for Model.train."""
 
     def __init__(self, network, vocab):
-        super().__init__()
+        super().__init__(auto_prefix=False)  # the network's parameters keep their names
         self.network, self.vocab = network, vocab
 
     def construct(self, ids, labels):

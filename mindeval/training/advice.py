@@ -29,8 +29,8 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
         "en": (
             "The training loss did not fall: {first} at the start (step {first_step}), {last} at the end (step "
             "{last_step}).",
-            "Check that the labels belong to the inputs and are shifted once, that parameters get gradients, and that the "
-            "learning rate is neither 0 nor far too high.",
+            "Check that the labels belong to the inputs and are shifted once, that parameters get gradients, and that "
+            "the learning rate is neither 0 nor far too high.",
         ),
         "zh": (
             "训练损失没有下降：开始（第 {first_step} 步）为 {first}，结束（第 {last_step} 步）为 {last}。",
@@ -40,8 +40,8 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     "plateau": {
         "en": (
             "The training loss has been flat since step {since}, near {level} ({last} at step {last_step}).",
-            "Change the learning rate, or stop here: more of the same steps bring nothing. A larger model or more varied "
-            "data may.",
+            "Change the learning rate, or stop here: more of the same steps bring nothing. A larger model or more "
+            "varied data may.",
         ),
         "zh": (
             "训练损失自第 {since} 步起基本不变，约为 {level}（第 {last_step} 步为 {last}）。",
@@ -94,9 +94,10 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "scores_fall": {
         "en": (
-            "{score} fell from {best} (step {step}) to {end}, while {name} improved from {loss_then} to {loss_now} nats.",
-            "Read some generated texts: empty, repeated or badly ended ones lower the score and not the loss. Check the "
-            "end-of-text token, the prompt and the decoding settings.",
+            "{score} fell from {best} (step {step}) to {end}, while {name} improved from {loss_then} to {loss_now} "
+            "nats.",
+            "Read some generated texts: empty, repeated or badly ended ones lower the score and not the loss. Check "
+            "the end-of-text token, the prompt and the decoding settings.",
         ),
         "zh": (
             "{score} 从 {best}（第 {step} 步）降到 {end}，而 {name} 从 {loss_then} 改善到 {loss_now} nat。",
@@ -110,8 +111,8 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     "zero_score": {
         "en": (
             "{name} is exactly 0.",
-            "Check that predictions are not empty and belong to their references. For Chinese choose a Chinese tokenizer: "
-            "words are not separated by spaces. For short texts choose a smoothing.",
+            "Check that predictions are not empty and belong to their references. For Chinese choose a Chinese "
+            "tokenizer: words are not separated by spaces. For short texts choose a smoothing.",
         ),
         "zh": (
             "{name} 恰好为 0。",
@@ -121,7 +122,8 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
     "zero_score_english_tokens": {
         "en": (
             "{name} is exactly 0 with a tokenizer that separates words at spaces.",
-            'For Chinese choose tokenize="zh"; else check that predictions are not empty and belong to their references.',
+            'For Chinese choose tokenize="zh"; else check that predictions are not empty and belong to their '
+            "references.",
         ),
         "zh": (
             "{name} 恰好为 0，且所用分词器按空格切词。",

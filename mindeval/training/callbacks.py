@@ -241,7 +241,7 @@ def _number(value: Any) -> Any:
 
 
 class _Evaluator:
-    """The loop over a data set. A rank that fails still takes part in the metrics' communication and tells the others."""
+    """The loop over a data set. A rank that fails still takes part in the metrics' communication: the others hear."""
 
     def __init__(self, network: nn.Cell, dataset: Any, metrics: Any) -> None:
         if not isinstance(network, nn.Cell):
@@ -381,7 +381,7 @@ class _Monitor(train.Callback):
         self._look(run_context)
 
     def on_train_epoch_end(self, run_context: Any) -> None:
-        """Here ``Model.fit`` shows its values. (No ``on_eval_end``: it leaves callbacks out that are named as its own.)"""
+        """Here ``Model.fit`` shows its values. Its ``on_eval_end`` leaves callbacks out that are named as its own."""
         self._look(run_context)
         metrics = run_context.original_args().get("metrics")
         if metrics:

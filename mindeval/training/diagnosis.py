@@ -1,4 +1,4 @@
-"""diagnose: what a history or a set of scores says about a model. Pure functions of numbers; nothing is measured here."""
+"""diagnose: what a history or a set of scores says about a model. Pure functions; nothing is measured here."""
 
 from __future__ import annotations
 
@@ -160,13 +160,13 @@ def diagnose(
     >>> steps = range(0, 1000, 20)
     >>> records = [{"kind": "train", "step": s, "loss": 4 * 0.997**s} for s in steps]
     >>> evals = [{"kind": "eval", "step": s, "metrics": {"loss": 3 + abs(s - 400) / 200}} for s in range(0, 1000, 100)]
-    >>> [(finding.kind, finding.evidence["began"]) for finding in diagnose(records + evals) if "began" in finding.evidence]
-    [('overfitting', 400)]
+    >>> for finding in diagnose(records + evals):
+    ...     print(finding.kind, finding.evidence["began"])
+    overfitting 400
     """
     limits = _limits(thresholds)
     if isinstance(history_or_scores, Mapping):
-        findings, judged = _of_scores(history_or_scores, limits, chance)
-        return _ordered(findings, judged)
+        return _ordered(*_of_scores(history_or_scores, limits, chance))
     records = _without_repeats(records_of(history_or_scores))
     training = _series(records, "train", "loss")
     name, evaluated = _evaluation_loss(records, loss)

@@ -26,8 +26,8 @@ GLOBAL_MODES = ("semi_auto_parallel", "auto_parallel")
 class EvalCell(nn.Cell):
     """A network for ``Model(..., eval_network=...)`` that gives each metric its small inputs in place of logits.
 
-    Per-token NLL and rank of the label come from ``kernels.TokenNLL`` inside the network, in GRAPH and PYNATIVE mode; on
-    the CPU with the bits that the metrics get from logits on the host. The outputs are
+    Per-token NLL and rank of the label come from ``kernels.TokenNLL`` inside the network, in GRAPH and PYNATIVE mode;
+    on the CPU with the bits that the metrics get from logits on the host. The outputs are
 
     0. the NLL of each token as a masked vector, for ``Loss`` and for ``Model.fit``'s own loss,
     1. what the metrics take (``Prepared``): each ``update`` picks its own,
@@ -36,9 +36,9 @@ class EvalCell(nn.Cell):
     for ``eval_indexes=[0, 1, 2]``, which ``Model.fit`` needs; ``Model.eval`` also works without. In a loop:
     ``metrics.update(*cell(*batch))``. Not for ``dataset_sink_mode=True``, where MindSpore compiles all of it.
 
-    The network's output is logits ``[B, T, V]``, ``[B * T, V]`` or ``[B, V]``, alone or first in a tuple, nested or not,
-    before labels and mask: ``(logits, tokens, mask)``, as MindFormers' legacy models give them. A column of the batch
-    goes before an output.
+    The network's output is logits ``[B, T, V]``, ``[B * T, V]`` or ``[B, V]``, alone or first in a tuple, nested or
+    not, before labels and mask: ``(logits, tokens, mask)``, as MindFormers' legacy models give them. A column of the
+    batch goes before an output.
 
     Args:
         network: the Cell to evaluate.
@@ -47,17 +47,17 @@ class EvalCell(nn.Cell):
             ``head()`` (``YesNoAccuracy``, ``ChoiceAccuracy``) its numbers.
         columns: role -> index of the batch's column. ``"inputs"``: one index or several, what the network is called
             with; ``"labels"``; ``"mask"`` (bool, or numbers that are not 0 where a position counts); ``"positions"``
-            ``[B]`` for heads; ``"answers"``: labels of the heads' metrics, where they are not ``"labels"``; ``"texts"``,
-            which must be the last column, for bits per byte. By default 0 is inputs, 1 labels and 2 mask, as far as
-            there are columns.
+            ``[B]`` for heads; ``"answers"``: labels of the heads' metrics, where they are not ``"labels"``;
+            ``"texts"``, which must be the last column, for bits per byte. By default 0 is inputs, 1 labels and 2 mask,
+            as far as there are columns.
         heads: metric name -> ``"argmax"``, for metrics of class ids, or a Cell. The Cell is called with the logits and
             those of ``positions``, ``labels`` and ``mask`` that its ``construct`` names; the metric is updated with its
             output, the answers (else labels), and the mask where that has the answers' shape.
         lm_head: the weight ``[V, H]`` of the language-model head, where the network gives its last hidden states: the
             logits are then made block by block and never whole, in float32.
         reduce: ``"none"``, or ``"graph"``: sums of NLL and tokens are taken inside the graph, for semi-auto and auto
-            parallel, where they cover all ranks (simulated, not run on a card). Metrics take them as global: no warning,
-            and in a distributed metric one rank hands them over. ``"auto"`` follows the parallel mode.
+            parallel, where they cover all ranks (simulated, not run on a card). Metrics take them as global: no
+            warning, and in a distributed metric one rank hands them over. ``"auto"`` follows the parallel mode.
         reports: with ``reduce="graph"``, whether this rank hands the sums to distributed metrics; by default rank 0
             does. With pipeline stages name one rank of the last.
 
@@ -90,7 +90,7 @@ class EvalCell(nn.Cell):
         reduce: str = "auto",
         reports: bool | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(auto_prefix=False)  # parameters keep their names: checkpoints depend on them
         members = _members(metrics)
         self.network = network
         self.columns = None if columns is None else _checked_columns(columns)
@@ -127,6 +127,8 @@ class EvalCell(nn.Cell):
         scores = outputs[0]
         labels = _chosen(batch, outputs, _place(self.columns, len(batch), "labels"), 1)
         mask = _chosen(batch, outputs, _place(self.columns, len(batch), "mask"), 2)
+        if labels is None and len(self.passes) > 0:
+            raise ValueError("For 'EvalCell', labels must be a column of the batch or the network's second output")
         token_parts: tuple = ()
         mean = ops.zeros((), ms.float32)
         for place, settings in enumerate(self.passes):
@@ -180,7 +182,9 @@ class EvalCell(nn.Cell):
         labels, mask = (*targets, None, None)[:2]
         ids = None if labels is None else inputs.class_ids(labels, "labels")
         kept = None if mask is None else _as_boolean(inputs.to_numpy(mask, "mask"))
-        batches = {s: _token_batch(part, ids, kept, s) for s, part in zip(self.passes, tokens)}
+        batches: dict[tuple, TokenBatch | ValueError] = {}
+        if ids is not None:
+            batches = {s: _token_batch(part, ids, kept, s) for s, part in zip(self.passes, tokens)}
         answers = batch[roles["answers"]] if "answers" in roles else labels
         answers = None if answers is None else inputs.to_numpy(answers, "labels")
         outputs = {
@@ -228,7 +232,7 @@ class Outputs(inputs.Prepared):
             return None
         if isinstance(batch, ValueError):
             return np.ma.MaskedArray([np.nan], mask=[False])
-        losses = np.ma.MaskedArray(batch.stats.nll, mask=~batch.counted)
+        losses: np.ma.MaskedArray = np.ma.MaskedArray(batch.stats.nll, mask=~batch.counted)
         return losses.reshape(-1) if flat else losses
 
     def inputs_for(self, metric: Any) -> tuple:
@@ -258,7 +262,7 @@ class GlobalSums(inputs.Prepared):
 
     def inputs_for(self, metric: Any) -> tuple | None:
         if isinstance(metric, Loss):
-            sums = next(iter(self.sums.values()))
+            sums: Any = next(iter(self.sums.values()))
             _raise_if_error(sums)
         else:
             sums = _found(self.sums, metric)
@@ -394,7 +398,7 @@ def _checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     return dict(columns)
 
 
-# -- inside the graph: all of this is decided when it is compiled --------------------------------------------------------
+# -- inside the graph: all of this is decided when it is compiled ------------------------------------------------------
 
 
 def _roles(columns: dict | None, count: int) -> dict:
@@ -440,7 +444,7 @@ def _leaves(outputs: Any) -> tuple:
     return _opened(_opened(_opened(outputs)))
 
 
-def _opened(outputs: Any) -> tuple:
+def _opened(outputs: Any) -> tuple[Any, ...]:
     flat: tuple = ()
     for output in outputs:
         if isinstance(output, (tuple, list)):
@@ -499,7 +503,7 @@ class _Head(nn.Cell):
         self.takes_positions = "positions" in named
 
     def construct(self, scores: Any, labels: Any, mask: Any, positions: Any) -> Any:
-        given = (scores,)
+        given: tuple = (scores,)
         if self.takes_labels:
             given = given + (labels,)
         if self.takes_mask:

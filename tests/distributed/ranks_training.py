@@ -1,4 +1,4 @@
-"""Run on every rank by tests/training/test_ranks.py: a data-parallel training with evaluations, and what may go wrong."""
+"""Run on every rank by tests/training/test_ranks.py: a data-parallel training, and what may go wrong."""
 
 from __future__ import annotations
 

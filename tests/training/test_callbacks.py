@@ -258,7 +258,8 @@ def test_the_evaluations_of_model_fit_are_recorded_and_decided_on_beside_mindspo
     # the weight is 1/2, 0, -1/2, -1 at the ends of the epochs
     assert record.history.series("loss") == [(4, 0.25), (8, 0.0), (12, 0.25), (16, 1.0)]
     assert (best.best, best.best_step, stopping.stopped_step) == (0.0, 8, 16)
-    assert ms.load_checkpoint(str(tmp_path / "best.ckpt"))["weight"].asnumpy().tolist() == [0.0]
+    (saved,) = ms.load_checkpoint(str(tmp_path / "best.ckpt")).values()
+    assert saved.asnumpy().tolist() == [0.0]
 
 
 def test_summaries_hold_the_scalars(tmp_path):
@@ -278,9 +279,9 @@ def test_summaries_hold_the_scalars(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(every_n_steps=None), "give every_n_steps or every_n_epochs"),
-        (dict(every_n_steps=0), "every_n_steps must be an int of at least 1, but got 0"),
-        (dict(every_n_steps=1, on_error="ignore"), "on_error must be 'raise' or 'log', but got 'ignore'"),
+        ({"every_n_steps": None}, "give every_n_steps or every_n_epochs"),
+        ({"every_n_steps": 0}, "every_n_steps must be an int of at least 1, but got 0"),
+        ({"every_n_steps": 1, "on_error": "ignore"}, "on_error must be 'raise' or 'log', but got 'ignore'"),
     ],
 )
 def test_refused_arguments(arguments, message):

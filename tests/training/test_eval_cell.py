@@ -235,6 +235,13 @@ def test_heads_give_other_metrics_what_they_take(mode):
     assert lone.eval() == 42
 
 
+def test_parameters_keep_their_names():
+    network = Bigram()
+    before = [parameter.name for parameter in network.get_parameters()]
+    EvalCell(network, Perplexity())
+    assert [parameter.name for parameter in network.get_parameters()] == before
+
+
 def test_a_metric_that_the_cell_was_not_told_of_is_refused():
     cell = EvalCell(Bigram(), Perplexity())
     outputs = cell(ms.Tensor(IDS), ms.Tensor(LABELS))
@@ -249,12 +256,12 @@ def test_a_metric_that_the_cell_was_not_told_of_is_refused():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(metrics=[RightIds("ids")]), "heads must say what 'ids'"),
-        (dict(metrics=[Perplexity()], heads={"other": "argmax"}), "heads must be named as metrics"),
-        (dict(metrics=[Perplexity()], columns={"labels": 1}), "columns must name 'inputs'"),
-        (dict(metrics=[Perplexity()], reduce="mean"), "reduce must be"),
-        (dict(metrics=[Accuracy()], reduce="graph"), "for Perplexity and Loss, but got Accuracy"),
-        (dict(metrics=[]), "at least one metric"),
+        ({"metrics": [RightIds("ids")]}, "heads must say what 'ids'"),
+        ({"metrics": [Perplexity()], "heads": {"other": "argmax"}}, "heads must be named as metrics"),
+        ({"metrics": [Perplexity()], "columns": {"labels": 1}}, "columns must name 'inputs'"),
+        ({"metrics": [Perplexity()], "reduce": "mean"}, "reduce must be"),
+        ({"metrics": [Accuracy()], "reduce": "graph"}, "for Perplexity and Loss, but got Accuracy"),
+        ({"metrics": []}, "at least one metric"),
     ],
 )
 def test_arguments_that_do_not_fit(arguments, message):
@@ -264,12 +271,12 @@ def test_arguments_that_do_not_fit(arguments, message):
 
 def test_a_label_outside_of_the_vocabulary_is_an_error_of_update():
     perplexity = Perplexity()
-    outputs = EvalCell(Bigram(), perplexity)(ms.Tensor(IDS), ms.Tensor(np.where(LABELS == LABELS.max(), V, LABELS)))
+    outputs = EvalCell(Bigram(), perplexity)(ms.Tensor(IDS), ms.Tensor(np.where(LABELS.max() == LABELS, V, LABELS)))
     with pytest.raises(ValueError, match=r"For 'Perplexity.update', labels must lie in \[0, 50\).*but got 50"):
         perplexity.update(*outputs)
 
 
-# -- hidden states, dynamic shapes, sums inside the graph ----------------------------------------------------------------
+# -- hidden states, dynamic shapes, sums inside the graph --------------------------------------------------------------
 
 
 class Hidden(nn.Cell):
