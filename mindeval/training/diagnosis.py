@@ -175,7 +175,7 @@ def diagnose(
     finite = [(step, value) for step, value in training if math.isfinite(value)]
     enough = len(finite) >= limits.points
     if enough:
-        judged.append("loss")
+        judged.append("training loss")
         findings += _curve(finite, limits) + _spikes(finite, limits)
     if len(evaluated) >= limits.evaluations:
         judged.append(name)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mindspore import nn, ops, train
 
-from mindeval import Accuracy, Loss, Metric, MetricCollection, Perplexity
+from mindeval import Accuracy, ChoiceAccuracy, Loss, Metric, MetricCollection, Perplexity, YesNoAccuracy
 from mindeval.kernels import linear_token_nll, native
 from mindeval.state import Count
 from mindeval.training import EvalCell
@@ -366,3 +366,25 @@ def test_simulated_layouts_of_semi_auto_parallel_need_the_sums(layout):
     counted = LABELS[:4] != -100
     assert perplexity.result()["tokens"] == counted.sum()  # each token once, for every layout
     assert math.log(value) == pytest.approx(nll(LABELS[:4], counted, IDS[:4]).mean(), abs=1e-6)
+
+
+def test_yes_no_and_choice_metrics_bring_their_heads(mode):
+    prompts = IDS[:, 0]
+    yes_no = YesNoAccuracy({"yes": [4], "no": [9]}, inputs="log_probs")
+    letters = ChoiceAccuracy(tokenizer_or_ids={"A": [4], "B": [9], "C": [11], "D": [3]}, inputs="log_probs")
+    logits = TABLE[prompts]
+    gold = (logits[:, 4] > logits[:, 9]).astype(np.int32)
+    gold[0] = 1 - gold[0]
+    yes_no.update(*EvalCell(Bigram(), yes_no)(ms.Tensor(prompts), ms.Tensor(gold)))
+    assert yes_no.eval() == 6 / 7
+    # prompts of 6 tokens, whose last one stands at another position in each row
+    positions = np.int32([0, 5, 2, 3, 1, 4, 2])
+    best = TABLE[IDS[np.arange(7), positions]][:, [4, 9, 11, 3]].argmax(1).astype(np.int32)
+    cell = EvalCell(Bigram(), letters, columns={"inputs": 0, "labels": 1, "positions": 2})
+    letters.update(*cell(ms.Tensor(IDS), ms.Tensor(best), ms.Tensor(positions)))
+    assert letters.eval() == 1.0
+
+
+def test_a_metric_that_wants_logits_is_told_to_take_log_probabilities():
+    with pytest.raises(ValueError, match="'yes_no_accuracy' must be made with inputs='log_probs'"):
+        EvalCell(Bigram(), YesNoAccuracy({"yes": [4], "no": [9]}))
