@@ -9,7 +9,13 @@ from mindeval.training import EvalCell, History, diagnose
 
 VOCAB = 5
 SOURCE = np.array(  # probabilities of the next token after each token: what there is to learn
-    [[0.6, 0.1, 0.1, 0.1, 0.1], [0.1, 0.1, 0.6, 0.1, 0.1], [0.05, 0.8, 0.05, 0.05, 0.05], [0.2] * 5, [0, 0, 0, 0.5, 0.5]]
+    [
+        [0.6, 0.1, 0.1, 0.1, 0.1],
+        [0.1, 0.1, 0.6, 0.1, 0.1],
+        [0.05, 0.8, 0.05, 0.05, 0.05],
+        [0.2] * 5,
+        [0, 0, 0, 0.5, 0.5],
+    ]
 )
 
 
