@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
 import training_callback as example  # noqa: E402
 
-from mindeval import Accuracy, MetricCollection  # noqa: E402
-from mindeval.training import BestCheckpoint, EvalCallback  # noqa: E402
+from mindeval import Accuracy, MetricCollection, Perplexity  # noqa: E402
+from mindeval.training import BestCheckpoint, EvalCallback, EvalCell  # noqa: E402
 
 
 class Tiny(nn.Cell):
@@ -76,6 +76,16 @@ def ranks_differ():
     return None
 
 
+def sums_of_a_graph_count_once():
+    """Every rank holds the global sums, as under semi-auto parallel."""
+    perplexity = Perplexity(distributed=True)
+    network = nn.Embedding(2, 2, embedding_table=ms.Tensor([[0.0, 0.0], [0.0, 0.0]], ms.float32))
+    ids = ms.Tensor([[0, 1, 1]], ms.int32)
+    perplexity.update(*EvalCell(network, perplexity, reduce="graph")(ids, ids))
+    value = perplexity.eval()
+    return [float(value), perplexity.result()["tokens"]]
+
+
 ms.set_context(mode=ms.GRAPH_MODE)
 ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True, device_num=2, global_rank=RANK)
 _, (evaluate, best, stopping), _ = example.run(FOLDER / "run", steps=150, every=15, patience=3)
@@ -95,5 +105,6 @@ def columns(values, size):
 
 example.batches = columns
 results["one_rank_fails"] = one_rank_fails()
+results["sums"] = sums_of_a_graph_count_once()
 results["ranks_differ"] = ranks_differ()
 (FOLDER / f"rank{RANK}.json").write_text(json.dumps(results))

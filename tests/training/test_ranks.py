@@ -57,3 +57,8 @@ def test_a_value_that_differs_between_ranks_is_refused_by_all(ranks):
     _, results = ranks
     for result in results:
         assert "'score' must be the same on all ranks, but got ['0.0', '1.0']" in result["ranks_differ"]
+
+
+def test_sums_that_are_global_already_are_counted_once(ranks):
+    _, results = ranks
+    assert [result["sums"] for result in results] == [[2.0, 3]] * 2  # two equally likely tokens, three of them
