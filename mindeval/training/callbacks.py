@@ -113,7 +113,9 @@ class EvalCallback(train.Callback):
     # -- hooks of MindSpore ------------------------------------------------------------------------------------------
 
     def on_train_begin(self, run_context: Any) -> None:
-        resumed = bool(self.history.records)
+        # Nobody writes before all have read, and what counts is what rank 0 has read.
+        known = int(wire.everywhere(str(len(self.history.records)), self.group)[0])
+        resumed = known > 0
         ranks = distributed.world_size(self.group)
         self.history.append({"kind": "start", "step": self.first_step, "resumed": resumed, "ranks": ranks})
         self._window.start(self.first_step)
