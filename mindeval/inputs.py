@@ -12,6 +12,23 @@ import mindspore as ms
 import numpy as np
 
 
+class Prepared:
+    """What an evaluation network has made ready for several metrics, in place of logits (see ``training.EvalCell``).
+
+    ``Metric.update`` asks it for what the metric takes. ``is_global``: the numbers cover all ranks already.
+    """
+
+    is_global = False
+
+    def inputs_for(self, metric: Any) -> tuple | None:
+        """The positional inputs of a metric; None if another rank hands the same numbers over.
+
+        Raises:
+            ValueError: if there is nothing that fits the metric, or what was given to the network was wrong.
+        """
+        raise TypeError(f"{type(self).__name__} must define inputs_for()")
+
+
 def to_numpy(value: Any, what: str) -> np.ndarray:
     """A Tensor, array, number or list of numbers as a NumPy array that must not be written to.
 

@@ -134,7 +134,14 @@ class Metric(mindspore.train.Metric):
             if max(self.indexes) >= len(batch):
                 raise ValueError(f"set_indexes({self.indexes}) needs more than the {len(batch)} inputs that were given")
             batch = tuple(batch[place] for place in self.indexes)
-        flat = inputs.flatten(batch)
+        prepared = next((item for item in batch if isinstance(item, inputs.Prepared)), None)
+        if prepared is None:
+            flat: Any = inputs.flatten(batch)
+        else:
+            flat = prepared.inputs_for(self)
+            self._scope.is_global = prepared.is_global
+            if flat is None:
+                return {}
         self._check_inputs(len(flat), named)
         contribution = self._contribution(*flat, **named)
         unknown = [name for name in contribution if name not in self._states]
@@ -197,7 +204,7 @@ class Metric(mindspore.train.Metric):
             raise TypeError(f"_compute of {type(self).__name__} must return a dict of results, but gave {parts!r}")
         signature = self.signature
         self._last = {**parts, "samples": samples, "signature": str(signature)}
-        return Score(next(iter(parts.values())), parts, signature)
+        return Score(next(iter(parts.values())), parts, signature, self.higher_is_better)
 
     # -- beyond it ---------------------------------------------------------------------------------------------------
 

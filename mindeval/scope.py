@@ -32,6 +32,7 @@ class Scope:
         self.members = dict(members)
         self.name = name
         self.owned = False  # by a MetricCollection
+        self.is_global = False  # the last update's numbers were summed over the ranks already
         self.distribution = distributed.Distribution()
         self.rounds = 0  # evaluations and clears so far: ranks must agree on them
         self.errors: dict[str, BaseException] = {}  # of update(), for each member, until the next synchronisation
@@ -144,7 +145,7 @@ class Scope:
 
     def _warn_of_local_value(self) -> None:
         global _warned_of_local_value
-        if self.distribution.enabled or _warned_of_local_value or distributed.world_size() == 1:
+        if self.distribution.enabled or self.is_global or _warned_of_local_value or distributed.world_size() == 1:
             return
         _warned_of_local_value = True
         logger.warning(

@@ -55,6 +55,7 @@ class Score(float):
         value: the number.
         parts: all figures that were computed with it, JSON-ready.
         signature: how it was made.
+        higher_is_better: the direction of the metric, for callbacks; None if it has none.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -66,18 +67,26 @@ class Score(float):
 
     parts: dict[str, Any]
     signature: Signature
+    higher_is_better: bool | None
 
-    def __new__(cls, value: float = 0.0, parts: Mapping[str, Any] | None = None, signature: str = "") -> Score:
+    def __new__(
+        cls,
+        value: float = 0.0,
+        parts: Mapping[str, Any] | None = None,
+        signature: str = "",
+        higher_is_better: bool | None = None,
+    ) -> Score:
         score = super().__new__(cls, value)
         score.parts = dict(parts or {})
         score.signature = Signature(signature)
+        score.higher_is_better = higher_is_better
         return score
 
     def __bool__(self) -> bool:
         return True
 
     def __reduce__(self) -> tuple:
-        return type(self), (float(self), self.parts, self.signature)
+        return type(self), (float(self), self.parts, self.signature, self.higher_is_better)
 
     def item(self) -> float:
         """The plain float, as ``Tensor.item`` gives it."""

@@ -22,6 +22,14 @@ class TokenBatch(NamedTuple):
     samples: int
 
 
+class TokenSums(NamedTuple):
+    """The sums of one batch that an evaluation network has taken: NLL in nats, tokens, rows with any token."""
+
+    nll: float
+    tokens: int
+    samples: int
+
+
 class TokenMetric(Metric):
     """A metric that reads logits ``[..., V]`` with labels ``[...]`` through ``kernels.token_nll``.
 
@@ -46,6 +54,8 @@ class TokenMetric(Metric):
         return ("token_nll", self.ignore_index, self.shift, self.vocab_size)
 
     def _token_batch(self, logits: Any, labels: Any, mask: Any = None) -> TokenBatch:
+        if isinstance(logits, TokenBatch):  # from an evaluation network
+            return logits
         members = self._scope.members.values()
         rank = any(m.needs_rank for m in members if isinstance(m, TokenMetric) and m._pass() == self._pass())
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 
+from mindeval import distributed
 from mindeval.state import State
 
 FORMAT = 1
@@ -157,6 +158,13 @@ def _raise_verdict(frame: np.ndarray, agreement: str, error: BaseException | Non
         )
 
 
+def everywhere(text: str, group: str | None = None) -> list[str]:
+    """Every rank's text, by rank: for decisions that all ranks must take alike. Two AllReduces; alone without any."""
+    if distributed.world_size(group) == 1:
+        return [text]
+    return _texts(text, MindSporeCommunicator(group))
+
+
 def _described(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}"
@@ -165,7 +173,7 @@ def _described(error: BaseException) -> str:
 
 
 def _texts(text: str, communicator: Communicator, most: int = 16384) -> list[str]:
-    """Every rank's text. Used only where something is wrong."""
+    """Every rank's text. The metrics use it only where something is wrong."""
     content = text.encode(errors="backslashreplace")[:most]  # a broken text is a reason like any other
     lengths = np.zeros(communicator.world, np.int64)
     lengths[communicator.rank] = len(content)

@@ -21,7 +21,7 @@ from mindeval.classification._decisions import (
     warn_of_one_hot,
 )
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
-from mindeval.tokens import TokenMetric, check_labels
+from mindeval.tokens import TokenBatch, TokenMetric, check_labels
 
 AVERAGES = ("micro", "macro", "weighted", "none")
 
@@ -146,26 +146,10 @@ class Accuracy(TokenMetric):
             return self._of_flags(predictions, labels, mask, weights)
         ids = inputs.class_ids(labels, "labels")
         inputs.sample_ids(sample_ids, len(ids) if ids.ndim else 0)  # counts cannot tell repeated samples: mask them
-        predictions = inputs.tensor_or_array(predictions, "predictions")
-        if self.task == "binary" and tuple(predictions.shape) == (*ids.shape, 1):
-            predictions = predictions.reshape(ids.shape)
-        if tuple(predictions.shape) == ids.shape:
-            right, counted = self._of_ids(predictions, ids, mask)
+        if isinstance(predictions, TokenBatch):
+            right, counted = self._of_ranks(predictions.stats.rank, predictions.counted)
         else:
-            if self.num_classes is not None and predictions.shape[-1:] != (self.num_classes,):
-                raise ValueError(
-                    f"predictions must have {self.num_classes} scores on the last axis, but got "
-                    f"{list(predictions.shape)}"
-                )
-            classes = predictions.shape[-1] if predictions.ndim else 0
-            if self.task == "binary" and classes != 2:
-                raise ValueError(
-                    f"scores for task='binary' must be [...] or [..., 2], but got {list(predictions.shape)}"
-                )
-            if 0 < classes < self.top_k:
-                raise ValueError(f"top_k must be at most the {classes} classes that have scores, but is {self.top_k}")
-            batch = self._token_batch(predictions, labels, mask)
-            right, counted = self._of_ranks(batch.stats.rank, batch.counted)
+            right, counted = self._of_predictions(predictions, ids, labels, mask)
         if self.shift:
             ids = ids[..., 1:]
         if self.num_classes is not None:
@@ -181,6 +165,24 @@ class Accuracy(TokenMetric):
             **self._counts(right[counted], ids[counted] if self.average != "micro" else None, part),
             "samples": samples,
         }
+
+    def _of_predictions(self, predictions: Any, ids: np.ndarray, labels: Any, mask: Any) -> tuple:
+        predictions = inputs.tensor_or_array(predictions, "predictions")
+        if self.task == "binary" and tuple(predictions.shape) == (*ids.shape, 1):
+            predictions = predictions.reshape(ids.shape)
+        if tuple(predictions.shape) == ids.shape:
+            return self._of_ids(predictions, ids, mask)
+        if self.num_classes is not None and predictions.shape[-1:] != (self.num_classes,):
+            raise ValueError(
+                f"predictions must have {self.num_classes} scores on the last axis, but got {list(predictions.shape)}"
+            )
+        classes = predictions.shape[-1] if predictions.ndim else 0
+        if self.task == "binary" and classes != 2:
+            raise ValueError(f"scores for task='binary' must be [...] or [..., 2], but got {list(predictions.shape)}")
+        if 0 < classes < self.top_k:
+            raise ValueError(f"top_k must be at most the {classes} classes that have scores, but is {self.top_k}")
+        batch = self._token_batch(predictions, labels, mask)
+        return self._of_ranks(batch.stats.rank, batch.counted)
 
     def _counts(self, right: np.ndarray, labels: np.ndarray | None, weights: np.ndarray | None) -> dict[str, Any]:
         """What the flags of the positions that count add to the states, by class if labels are given."""

@@ -26,10 +26,11 @@ int threads() {
 }  // namespace
 
 // Inputs: logits [..., V]; labels int32 or int64 [...]; options int64 [ignore_index, vocab_size or 0].
-// Output: nll float64 [...].  What is not 0 becomes an exception of MindSpore.
+// Outputs: nll float64 [...], and if there is a second one the rank int64 [...], -1 at ignored labels.  What is not 0
+// becomes an exception of MindSpore.
 extern "C" int mindeval_custom_token_nll(int count, void** data, int* ranks, int64_t** shapes, const char** dtypes, void*,
                                          void*) {
-  if (count != 4 || ranks[0] < 1 || ranks[1] != ranks[0] - 1) return kWrongArguments;
+  if (count < 4 || count > 5 || ranks[0] < 1 || ranks[1] != ranks[0] - 1) return kWrongArguments;
   const int format = format_named(dtypes[0]);
   if (format < 0) return kWrongLogits;
   const bool wide = !std::strcmp(dtypes[1], "int64");
@@ -45,9 +46,11 @@ extern "C" int mindeval_custom_token_nll(int count, void** data, int* ranks, int
 
   std::vector<int64_t> kept, offsets, labels;
   double* nll = static_cast<double*>(data[3]);
+  int64_t* rank = count == 5 ? static_cast<int64_t*>(data[4]) : nullptr;
   for (int64_t r = 0; r < rows; r++) {
     const int64_t label = wide ? static_cast<const int64_t*>(data[1])[r] : static_cast<const int32_t*>(data[1])[r];
     nll[r] = 0;
+    if (rank) rank[r] = -1;
     if (label == ignore_index) continue;
     if (label < 0 || label >= vocab) return kLabelOutsideVocabulary;
     kept.push_back(r);
@@ -55,9 +58,17 @@ extern "C" int mindeval_custom_token_nll(int count, void** data, int* ranks, int
     labels.push_back(label);
   }
   std::vector<double> results(kept.size());
+  std::vector<int64_t> places(rank ? kept.size() : 0);
   const int64_t count_of_kept = static_cast<int64_t>(kept.size());
   const int failed = mindeval_token_nll(data[0], format, count_of_kept, vocab, offsets.data(), labels.data(), nullptr,
-                                        results.data(), nullptr, nullptr, threads(), 0);
+                                        results.data(), rank ? places.data() : nullptr, nullptr, threads(), 0);
   for (size_t k = 0; k < kept.size(); k++) nll[kept[k]] = results[k];
+  for (size_t k = 0; k < places.size(); k++) rank[kept[k]] = places[k];
   return failed;
+}
+
+// The same with the rank: MindSpore keeps what it knows of an operator, such as its number of outputs, by this name.
+extern "C" int mindeval_custom_token_nll_rank(int count, void** data, int* ranks, int64_t** shapes, const char** dtypes,
+                                              void* stream, void* extra) {
+  return mindeval_custom_token_nll(count, data, ranks, shapes, dtypes, stream, extra);
 }

@@ -18,6 +18,14 @@ def wide(logits: ms.Type, labels: ms.Type, options: ms.Type) -> ms.Type:
     return ms.float64
 
 
+def two_labels_shapes(logits: list, labels: list, options: list) -> tuple:
+    return labels, labels
+
+
+def wide_and_whole(logits: ms.Type, labels: ms.Type, options: ms.Type) -> tuple:
+    return ms.float64, ms.int64
+
+
 class TokenNLL(nn.Cell):
     r"""The nll of each label, for networks that return per-token NLL instead of logits.
 
@@ -29,6 +37,7 @@ class TokenNLL(nn.Cell):
     Args:
         ignore_index: the label of positions that do not count.
         vocab_size: the number of columns that are classes, or None for all of them.
+        rank: also give the rank of the label (see `token_nll`), as a second output.
 
     Inputs:
         - **logits** (Tensor) - ``[..., V]``, float32, float16 or bfloat16.
@@ -36,7 +45,8 @@ class TokenNLL(nn.Cell):
 
     Outputs:
         Tensor ``[...]`` of nats: float64 by the native kernel, else float32. 0 at ignored labels. A label outside of
-        the vocabulary is an error of the native operator (code 5); block-wise operators cannot see it.
+        the vocabulary is an error of the native operator (code 5); block-wise operators cannot see it. With `rank` a
+        tuple of this and of the ranks, int64 by the native kernel, else int32; -1 at ignored labels.
 
     Raises:
         ValueError: `vocab_size` is not positive.
@@ -52,20 +62,22 @@ class TokenNLL(nn.Cell):
         [0.2395]
     """
 
-    def __init__(self, ignore_index: int = -100, vocab_size: int | None = None) -> None:
+    def __init__(self, ignore_index: int = -100, vocab_size: int | None = None, rank: bool = False) -> None:
         super().__init__()
         if vocab_size is not None and vocab_size < 1:
             raise ValueError(f"For 'TokenNLL', vocab_size must be at least 1, but got {vocab_size}")
         self.ignore_index = int(ignore_index)
         self.vocab_size = vocab_size
+        self.rank = bool(rank)
         device = str(ms.get_context("device_target"))
         self.native = native.available() and dispatch.choose(device, "float32").name == "native"
         if self.native:
             self.options = Tensor(np.array([ignore_index, vocab_size or 0], np.int64))
-            path = f"{native.LIBRARY}:mindeval_custom_token_nll"
-            self.operator = ops.Custom(path, labels_shape, wide, func_type="aot")
+            path = f"{native.LIBRARY}:mindeval_custom_token_nll{'_rank' if rank else ''}"
+            shape, kind = (two_labels_shapes, wide_and_whole) if rank else (labels_shape, wide)
+            self.operator = ops.Custom(path, shape, kind, func_type="aot")
 
-    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor | tuple[Tensor, Tensor]:
         if self.native:
             return self.operator(logits, labels, self.options)
         rows = logits.reshape((-1, logits.shape[-1]))
@@ -73,5 +85,9 @@ class TokenNLL(nn.Cell):
             rows = rows[:, : self.vocab_size]
         flat = labels.reshape((-1,))
         valid = ops.not_equal(flat, self.ignore_index)
-        nll = statistics(rows, ops.select(valid, flat, ops.zeros_like(flat)))[0]
-        return ops.select(valid, nll, ops.zeros_like(nll)).reshape(labels.shape)
+        outputs = statistics(rows, ops.select(valid, flat, ops.zeros_like(flat)), self.rank)
+        nll = ops.select(valid, outputs[0], ops.zeros_like(outputs[0])).reshape(labels.shape)
+        if not self.rank:
+            return nll
+        ranks = outputs[1]
+        return nll, ops.select(valid, ranks, ops.zeros_like(ranks) - 1).reshape(labels.shape)

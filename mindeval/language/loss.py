@@ -26,6 +26,7 @@ class Loss(Metric, mindspore.train.Loss):
     ============================== ======================================= =======================================
     vector or array, any shape     none                                    1 for each element
     vector or array, any shape     boolean mask of the same shape          1 for each element where the mask is True
+    NumPy masked array             none                                    1 for each element that is not masked
     scalar (shape ``[]``)          an integer: how many it is the mean of  that integer
     scalar (shape ``[1]``)         an integer of shape ``[]``              that integer
     scalar (shape ``[]``)          none                                    1, a guess: ``result()["exact"]`` is False
@@ -67,6 +68,8 @@ class Loss(Metric, mindspore.train.Loss):
         )
 
     def _contribution(self, loss: Any, weight: Any = None) -> dict[str, Any]:
+        if isinstance(loss, np.ma.MaskedArray) and weight is None:
+            loss, weight = loss.data, ~np.ma.getmaskarray(loss)
         losses = inputs.to_numpy(loss, "loss")
         if losses.dtype.kind == "b":
             raise TypeError("loss must be numbers, but got bool: the mask comes second, as update(loss, mask)")

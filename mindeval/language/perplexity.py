@@ -9,7 +9,7 @@ import numpy as np
 
 from mindeval import inputs, rounding
 from mindeval.state import Count, ExactSum
-from mindeval.tokens import TokenMetric, check_labels, check_logits, shifted
+from mindeval.tokens import TokenBatch, TokenMetric, TokenSums, check_labels, check_logits, shifted
 
 
 class Perplexity(TokenMetric):
@@ -116,6 +116,8 @@ class Perplexity(TokenMetric):
         n_bytes: Any = None,
         n_words: Any = None,
     ) -> dict[str, Any]:
+        if isinstance(scores, (TokenBatch, TokenSums)):
+            return self._of_network(scores, texts, n_bytes, n_words)
         scores = inputs.tensor_or_array(scores, "logits")
         labels = None if labels is None else inputs.tensor_or_array(labels, "labels")
         if labels is None or _is_boolean(labels):
@@ -135,6 +137,17 @@ class Perplexity(TokenMetric):
         else:
             batch = self._token_batch(scores, labels, mask)
             nll, counted = batch.stats.nll, batch.counted
+        return self._sums(nll, counted, texts, n_bytes, n_words)
+
+    def _of_network(self, given: TokenBatch | TokenSums, texts: Any, n_bytes: Any, n_words: Any) -> dict[str, Any]:
+        if isinstance(given, TokenBatch):
+            return self._sums(given.stats.nll, given.counted, texts, n_bytes, n_words)
+        if texts is not None or n_bytes is not None or n_words is not None:
+            raise ValueError("sums that a network has taken come without texts")
+        unknown = {"tokens_without_bytes": given.tokens, "tokens_without_words": given.tokens}
+        return {"nll": given.nll, "tokens": given.tokens, "samples": given.samples, **unknown}
+
+    def _sums(self, nll: np.ndarray, counted: np.ndarray, texts: Any, n_bytes: Any, n_words: Any) -> dict[str, Any]:
         rows = counted.reshape(len(counted), -1).any(axis=1)
         tokens = int(counted.sum())
         n_bytes, n_words = _sizes_of(texts, n_bytes, n_words)

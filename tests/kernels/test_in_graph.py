@@ -76,6 +76,35 @@ def test_a_label_outside_of_the_vocabulary_is_an_error_of_the_operator(monkeypat
         TokenNLL()(ms.Tensor(np.zeros((1, 3), np.float32)), ms.Tensor(np.array([3]))).asnumpy()
 
 
+class Ranks(nn.Cell):
+    """A network whose outputs are the nll and the rank of a doubled input."""
+
+    def __init__(self):
+        super().__init__()
+        self.nll = TokenNLL(ignore_index=-1, vocab_size=257, rank=True)
+
+    def construct(self, logits, labels):
+        return self.nll(logits + logits, labels)
+
+
+@pytest.mark.parametrize("back_end", BACK_ENDS)
+@pytest.mark.parametrize("graph", [True, False], ids=["graph", "pynative"])
+def test_the_rank_is_a_second_output(back_end, graph, monkeypatch):
+    monkeypatch.setenv("MINDEVAL_KERNEL", back_end)
+    ms.set_context(mode=ms.GRAPH_MODE if graph else ms.PYNATIVE_MODE)
+    logits = np.random.default_rng(3).integers(-3, 3, (2, 5, 300)).astype(np.float32)  # with many equal logits
+    logits[0, 2, 7] = np.nan
+    labels = np.random.default_rng(0).integers(0, 250, (2, 5))
+    labels[1, 3] = -1
+    nll, rank = Ranks()(ms.Tensor(logits), ms.Tensor(labels.astype(np.int32)))
+    flat, own = logits.reshape(10, 300)[:, :257], labels.reshape(10, 1)
+    target = np.take_along_axis(flat, np.maximum(own, 0), 1)
+    above = (flat > target) | ((flat == target) & (np.arange(257) < own))
+    want = np.where(np.isnan(flat).any(1) | (own[:, 0] == -1), -1, above.sum(1)).reshape(2, 5)
+    np.testing.assert_array_equal(rank.asnumpy(), want)
+    assert np.isnan(nll.asnumpy()[0, 2]) and nll.asnumpy()[1, 3] == 0
+
+
 def test_refused_vocabulary():
     with pytest.raises(ValueError, match="For 'TokenNLL', vocab_size must be at least 1, but got 0"):
         TokenNLL(vocab_size=0)

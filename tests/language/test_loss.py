@@ -96,5 +96,10 @@ def test_labels_in_the_place_of_a_mask_are_not_taken_for_a_count_at_batch_one():
         Loss().update(np.float32([1.0]), np.array([7]))
     with pytest.raises(ValueError, match="whole number >= 0"):
         Loss().update(1.0, float("nan"))
-    with pytest.raises(TypeError, match="masked array"):
-        Loss().update(np.ma.array([1.0, 1000.0], mask=[0, 1]))
+
+
+def test_masked_elements_of_a_masked_array_do_not_count():
+    loss = Loss()
+    loss.update(np.ma.array([1.0, 1000.0], mask=[0, 1]))
+    loss.update(np.ma.array([5.0, 1000.0], mask=[1, 1]))  # wholly masked: adds nothing
+    assert loss.eval() == 1.0 and loss.result()["weight"] == 1

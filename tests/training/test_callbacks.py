@@ -1,0 +1,296 @@
+"""Callbacks in Model.train and Model.fit: when they evaluate, what they keep, decide, restore and survive."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy as np
+import pytest
+from mindspore import nn, train
+
+from mindeval import Accuracy, Loss, MetricCollection, Score
+from mindeval.training import BestCheckpoint, EarlyStopping, EvalCallback, History
+
+
+class Weight(nn.Cell):
+    """Its loss is its weight times the input, so that each step of SGD lowers the weight by the learning rate."""
+
+    def __init__(self, start=1.0):
+        super().__init__()
+        self.weight = ms.Parameter(ms.Tensor([start], ms.float32), name="weight")
+        self.dropout = nn.Dropout(p=0.5)
+
+    def construct(self, x):
+        return (self.weight * x).sum()
+
+
+class Logits(nn.Cell):
+    """Logits and labels of two rows, one of which is right."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def construct(self, x):
+        rows = ms.Tensor([[0.0, 1.0], [0.0, 1.0]]) + 0 * x.sum()
+        return rows, ms.Tensor([1, 0], ms.int32)
+
+
+def ones(steps):
+    return ds.NumpySlicesDataset(np.ones((steps, 1), np.float32), ["x"], shuffle=False).batch(1)
+
+
+def fit(callbacks, steps=10, epochs=1, network=None, rate=0.125):
+    network = network or Weight()
+    model = train.Model(network, optimizer=nn.SGD(network.trainable_params(), rate))
+    model.train(epochs, ones(steps), callbacks, dataset_sink_mode=False)
+    return network
+
+
+def values(*numbers, higher=None):
+    """An evaluation function that gives one number after the other."""
+    queue = list(numbers)
+    return lambda: {"m": Score(queue.pop(0), {}, "", higher)}
+
+
+def test_evaluates_at_multiples_of_steps_and_keeps_the_windows_between():
+    callback = EvalCallback(values(0.5, 0.75), every_n_steps=4, history=None, log_every_n_steps=2, tokens_per_step=32)
+    fit(callback)
+    assert [(r["kind"], r["step"]) for r in callback.history.records] == [
+        ("start", 0),
+        ("train", 2),
+        ("train", 4),
+        ("eval", 4),
+        ("train", 6),
+        ("train", 8),
+        ("eval", 8),
+        ("train", 10),
+    ]
+    # the weight is 1, 7/8, 6/8, ... and the loss is the weight
+    assert callback.history.series("loss", "train") == [
+        (2, 15 / 16),
+        (4, 11 / 16),
+        (6, 7 / 16),
+        (8, 3 / 16),
+        (10, -1 / 16),
+    ]
+    window = callback.history.records[1]
+    assert window["loss_max"] == 1.0 and window["steps"] == 2
+    assert window["tokens_per_second"] == pytest.approx(32 * window["steps_per_second"])
+    assert callback.history.series("m") == [(4, 0.5), (8, 0.75)]
+
+
+def test_evaluates_at_the_ends_of_epochs_once():
+    callback = EvalCallback(values(0.1, 0.2, 0.3), every_n_epochs=2, every_n_steps=4, history=None)
+    fit(callback, steps=2, epochs=5)  # steps 4 and 8 are ends of epochs 2 and 4
+    assert [step for step, _ in callback.history.series("m")] == [4, 8]
+
+
+def test_a_resumed_run_appends_and_counts_on(tmp_path):
+    path = tmp_path / "history.jsonl"
+    fit(EvalCallback(values(0.5), every_n_steps=4, history=path), steps=4)
+    with path.open("ab") as file:
+        file.write(b'{"kind": "train", "st')  # killed in the middle of a line
+    second = EvalCallback(values(0.25), every_n_steps=4, history=path, first_step=4)
+    fit(second, steps=4)
+    assert History(path).series("m") == [(4, 0.5), (8, 0.25)]
+    starts = [record for record in History(path).records if record["kind"] == "start"]
+    assert [(start["step"], start["resumed"]) for start in starts] == [(0, False), (4, True)]
+
+
+def test_the_loop_over_a_data_set_gives_the_values_of_the_metrics_and_their_direction():
+    network = Weight()
+    metrics = MetricCollection([Accuracy()])
+    callback = EvalCallback((Logits(network), ones(3), metrics), every_n_steps=5, history=None)
+    fit(callback, network=network)
+    records = [record for record in callback.history.records if record["kind"] == "eval"]
+    assert [record["metrics"] for record in records] == [{"accuracy": 0.5}] * 2
+    assert records[0]["higher_is_better"] == {"accuracy": True}
+    assert metrics["accuracy"].result()["total"] == 6
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
+def test_training_mode_is_put_back_as_it_was_cell_by_cell(mode):
+    ms.set_context(mode=mode)
+    network = Weight()
+    seen = []
+
+    class Look(train.Callback):
+        def on_train_begin(self, run_context):
+            network.dropout.set_train(False)  # frozen on purpose
+
+        def on_train_step_end(self, run_context):
+            cell = run_context.original_args().train_network
+            seen.append((network.training, network.dropout.training, cell.training, cell.phase))
+
+    evaluated = []
+
+    def evaluate():
+        network.set_train(False)
+        evaluated.append(network.training)
+        return {"m": 1.0}
+
+    fit([Look(), EvalCallback(evaluate, every_n_steps=1, history=None), Look()], steps=2, network=network)
+    assert evaluated == [False, False]
+    assert seen == [(True, False, True, "train")] * 4
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_training_mode_is_put_back_after_an_evaluation_that_fails():
+    network = Weight()
+
+    def fails():
+        network.set_train(False)
+        raise OSError("no space left")
+
+    callback = EvalCallback(fails, every_n_steps=2, history=None, on_error="log")
+    seen = []
+
+    class Look(train.Callback):
+        def on_train_step_end(self, run_context):
+            seen.append(network.training)
+
+    fit([callback, Look()], steps=4, network=network)
+    assert seen == [True] * 4
+    errors = [(r["step"], r["error"]) for r in callback.history.records if r["kind"] == "error"]
+    assert errors == [(2, "OSError: no space left"), (4, "OSError: no space left")]
+
+
+def test_an_evaluation_that_fails_ends_the_training_unless_said_otherwise():
+    def fails():
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        fit(EvalCallback(fails, every_n_steps=2, history=None))
+
+
+def test_best_checkpoint_keeps_the_weights_of_the_best_evaluation(tmp_path):
+    path = tmp_path / "best.ckpt"
+    best = BestCheckpoint("m", path=path)
+    callback = EvalCallback(values(3.0, 1.0, 2.0, 1.0, math.nan, higher=False), every_n_steps=2, history=None)
+    fit([callback, best])
+    assert (best.best, best.best_step) == (1.0, 4)  # the first of two equal ones; NaN is never better
+    # after 4 steps of 1/8 the weight is 1/2
+    assert ms.load_checkpoint(str(path))["weight"].asnumpy().tolist() == [0.5]
+    assert json.loads((tmp_path / "best.json").read_text()) == {"monitor": "m", "value": "1.0", "step": 4}
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["best.ckpt", "best.json"]
+
+
+def test_a_resumed_run_keeps_an_earlier_best(tmp_path):
+    path = tmp_path / "best.ckpt"
+    fit([EvalCallback(values(1.0, higher=False), every_n_steps=2, history=None), BestCheckpoint("m", path=path)], 2)
+    content = path.read_bytes()
+    again = BestCheckpoint("m", path=path)
+    fit([EvalCallback(values(2.0, higher=False), every_n_steps=2, history=None), again], 2)
+    assert again.best == 1.0 and path.read_bytes() == content
+
+
+def test_best_checkpoint_before_the_evaluation_is_refused(tmp_path):
+    callbacks = [
+        BestCheckpoint("m", path=tmp_path / "best.ckpt"),
+        EvalCallback(values(1.0, higher=True), every_n_steps=2),
+    ]
+    callbacks[1].history = History()
+    with pytest.raises(ValueError, match="put it behind EvalCallback"):
+        fit(callbacks, steps=4)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "higher", "stopped", "best"),
+    [
+        ((0.5, 0.0, 0.25, 0.25), False, 4, 0.0),  # 0.0 is a value: MindSpore's takes it for missing
+        ((0.0, 0.0, 0.0, 0.0), True, 3, 0.0),
+        ((0.5, 0.6, 0.55, 0.5), True, 4, 0.6),
+        ((1.0, math.nan, math.nan, 0.5), False, 3, 1.0),
+        ((4.0, 3.0, 2.0, 1.0), False, None, 1.0),
+    ],
+)
+def test_early_stopping(numbers, higher, stopped, best):
+    stopping = EarlyStopping("m", patience=2)
+    callback = EvalCallback(values(*numbers, higher=higher), every_n_steps=1, history=None)
+    fit([callback, stopping], steps=4)
+    assert (stopping.stopped_step, stopping.best) == (stopped, best)
+    assert len(callback.history.series("m")) == (stopped or 4)
+
+
+def test_a_smaller_improvement_than_min_delta_does_not_count():
+    stopping = EarlyStopping("m", "max", patience=2, min_delta=0.1)
+    fit([EvalCallback(values(0.5, 0.55, 0.59, 0.9), every_n_steps=1, history=None), stopping], steps=4)
+    assert stopping.stopped_step == 3
+
+
+def test_a_direction_that_is_not_known_must_be_given():
+    stopping = EarlyStopping("perplexity", patience=2)
+    with pytest.raises(ValueError, match="give mode='min' or 'max': 'perplexity' does not say"):
+        fit([EvalCallback(lambda: {"perplexity": 1.0}, every_n_steps=1, history=None), stopping])
+    with pytest.raises(ValueError, match="monitor must be one of \\['perplexity'\\], but got 'm'"):
+        fit([EvalCallback(lambda: {"perplexity": 1.0}, every_n_steps=1, history=None), EarlyStopping("m")])
+
+
+class Losses(nn.Cell):
+    """What Model.fit hands to metrics: a vector of losses, logits, labels. The losses are the weight's squares."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def construct(self, x):
+        return (self.network.weight * self.network.weight + 0 * x.sum()).reshape((1,)), x, x
+
+
+def test_the_evaluations_of_model_fit_are_recorded_and_decided_on_beside_mindspores_callbacks(tmp_path):
+    network = Weight()
+    record = EvalCallback(None, history=tmp_path / "history.jsonl", log_every_n_steps=2)
+    best, stopping = BestCheckpoint("loss", path=tmp_path / "best.ckpt"), EarlyStopping("loss", patience=2)
+    model = train.Model(
+        network,
+        optimizer=nn.SGD(network.trainable_params(), 0.125),
+        metrics={"loss": Loss()},
+        eval_network=Losses(network),
+        eval_indexes=[0, 1, 2],
+    )
+    mindspores = [train.LossMonitor(), train.TimeMonitor(), train.History()]
+    model.fit(10, ones(4), ones(2), callbacks=[record, best, stopping, *mindspores], dataset_sink_mode=False)
+    # the weight is 1/2, 0, -1/2, -1 at the ends of the epochs
+    assert record.history.series("loss") == [(4, 0.25), (8, 0.0), (12, 0.25), (16, 1.0)]
+    assert (best.best, best.best_step, stopping.stopped_step) == (0.0, 8, 16)
+    (saved,) = ms.load_checkpoint(str(tmp_path / "best.ckpt")).values()
+    assert saved.asnumpy().tolist() == [0.0]
+
+
+def test_summaries_hold_the_scalars(tmp_path):
+    fit(EvalCallback(values(0.5, 0.25), every_n_steps=4, history=None, log_every_n_steps=4, summary=tmp_path), steps=8)
+    (written,) = [file for file in tmp_path.iterdir() if file.is_file() and "mindeval" in file.name]
+    content = written.read_bytes()
+    assert all(name in content for name in (b"eval/m", b"train/loss"))
+    if importlib.util.find_spec("tensorboard") is None:
+        assert not (tmp_path / "tensorboard").exists()
+        return
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    assert [(event.step, event.value) for event in events.Scalars("eval/m")] == [(4, 0.5), (8, 0.25)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"every_n_steps": None}, "give every_n_steps or every_n_epochs"),
+        ({"every_n_steps": 0}, "every_n_steps must be an int of at least 1, but got 0"),
+        ({"every_n_steps": 1, "on_error": "ignore"}, "on_error must be 'raise' or 'log', but got 'ignore'"),
+    ],
+)
+def test_refused_arguments(arguments, message):
+    with pytest.raises(ValueError, match=f"For 'EvalCallback', {message}"):
+        EvalCallback(dict, history=None, **arguments)
+
+
+def test_refused_arguments_of_monitors():
+    with pytest.raises(ValueError, match="For 'EarlyStopping', patience must be"):
+        EarlyStopping("m", patience=0)
+    with pytest.raises(ValueError, match="For 'BestCheckpoint', mode must be 'min', 'max' or None, but got 'auto'"):
+        BestCheckpoint("m", "auto")

@@ -1,0 +1,390 @@
+"""EvalCell against the same metrics on the logits on the host, and against float64 NumPy."""
+
+from __future__ import annotations
+
+import math
+
+import mindspore as ms
+import mindspore.dataset as ds
+import numpy as np
+import pytest
+from mindspore import nn, ops, train
+
+from mindeval import Accuracy, ChoiceAccuracy, Loss, Metric, MetricCollection, Perplexity, YesNoAccuracy
+from mindeval.kernels import linear_token_nll, native
+from mindeval.state import Count
+from mindeval.training import EvalCell
+
+V = 50
+RNG = np.random.default_rng(7)
+TABLE = RNG.normal(size=(V, V)).astype(np.float32) * 3
+IDS = RNG.integers(0, V, (7, 6)).astype(np.int32)
+LABELS = np.where(RNG.random((7, 6)) < 0.2, -100, RNG.integers(0, V, (7, 6))).astype(np.int32)
+MASK = RNG.random((7, 6)) < 0.7
+MASK[3] = False  # a row that is wholly masked
+BLOCKWISE = 2e-5  # nat: float32 sums of block-wise operators
+
+
+@pytest.fixture(params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
+def mode(request):
+    ms.set_context(mode=request.param)
+    yield request.param
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+class Bigram(nn.Cell):
+    """Ids ``[B, T]`` -> logits ``[B, T, V]`` of a dtype."""
+
+    def __init__(self, dtype=ms.float32):
+        super().__init__()
+        self.table = nn.Embedding(V, V, embedding_table=ms.Tensor(TABLE))
+        self.dtype = dtype
+
+    def construct(self, ids):
+        return ops.cast(self.table(ids), self.dtype)
+
+
+class Shaped(nn.Cell):
+    """The same with outputs of another shape."""
+
+    def __init__(self, shape):
+        super().__init__()
+        self.network, self.shape = Bigram(), shape
+
+    def construct(self, ids):
+        logits = self.network(ids)
+        if self.shape == "flattened":
+            return logits.reshape((-1, V))
+        if self.shape == "legacy":
+            return logits, ids, (ids != 3).astype(ms.float32)
+        return (logits, (ids, ids != 3)), logits.sum()
+
+
+def collection(**options):
+    return MetricCollection(
+        {
+            "perplexity": Perplexity(**options),
+            "top1": Accuracy(**options),
+            "top3": Accuracy(top_k=3, **options),
+            "shifted": Perplexity(shift=True),
+        }
+    )
+
+
+def on_host(network, *columns, **options):
+    metrics = collection(**options)
+    metrics.update(network(ms.Tensor(columns[0])), *[ms.Tensor(column) for column in columns[1:]])
+    return {name: score.parts for name, score in metrics.eval().items()}
+
+
+def data(*columns, size=3):
+    names = [f"column{place}" for place in range(len(columns))]
+    return ds.NumpySlicesDataset(columns, names, shuffle=False).batch(size)
+
+
+def nll(labels, counted, ids=IDS):
+    logits = TABLE.astype(np.float64)[ids]
+    found = np.logaddexp.reduce(logits, -1) - np.take_along_axis(logits, np.maximum(labels, 0)[..., None], -1)[..., 0]
+    return found[counted]
+
+
+@pytest.mark.skipif(not native.available(), reason="the native kernel is not built: bits are those of MindSpore")
+@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16], ids=str)
+def test_equals_the_metrics_on_the_host_bit_for_bit(mode, dtype):
+    metrics, network = collection(), Bigram(dtype)
+    cell = EvalCell(network, metrics)
+    model = train.Model(network, eval_network=cell, metrics=metrics.as_metrics(), eval_indexes=[0, 1, 2])
+    values = model.eval(data(IDS, LABELS, MASK))
+    assert {name: value.parts for name, value in values.items()} == on_host(network, IDS, LABELS, MASK)
+
+
+def test_float16_and_a_batch_of_another_size_give_the_same_bits_too():
+    metrics, network = collection(), Bigram(ms.float16)
+    cell = EvalCell(network, metrics)
+    for start in range(0, 7, 2):
+        metrics.update(*cell(*[ms.Tensor(column[start : start + 2]) for column in (IDS, LABELS, MASK)]))
+    result = {name: value.parts for name, value in metrics.eval().items()}
+    assert result == on_host(network, IDS, LABELS, MASK)
+
+
+def test_in_model_fit_losses_weigh_each_token_alike_and_mindspores_own_loss_leaves_masked_ones_out():
+    metrics = MetricCollection({"loss": Loss(), "perplexity": Perplexity()})
+    network = Bigram()
+    seen = {}
+
+    class Results(train.Callback):
+        def on_train_epoch_end(self, run_context):
+            seen.update(run_context.original_args().eval_results)
+
+    class Flat(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.network = network
+
+        def construct(self, ids, labels):
+            return self.network(ids).sum()
+
+    model = train.Model(
+        Flat(),
+        optimizer=nn.SGD([network.table.embedding_table], 0.0),
+        metrics=metrics.as_metrics(),
+        eval_network=EvalCell(network, metrics),
+        eval_indexes=[0, 1, 2],
+    )
+    model.fit(1, data(IDS, LABELS), data(IDS, LABELS, MASK, size=4), callbacks=[Results()], dataset_sink_mode=False)
+    counted = MASK & (LABELS != -100)
+    mean = nll(LABELS, counted).mean()
+    assert seen["loss"] == pytest.approx(mean, abs=1e-7)
+    assert metrics["loss"].result()["exact"] and metrics["loss"].result()["weight"] == counted.sum()
+    assert seen["perplexity"] == pytest.approx(math.exp(mean), rel=1e-6)
+    last = nll(LABELS[4:], counted[4:], IDS[4:]).mean()  # MindSpore's eval_loss is that of the last batch
+    assert float(seen["eval_loss"]) == pytest.approx(last, abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", ["legacy", "nested"])
+def test_labels_and_mask_that_the_network_returns(shape):
+    metrics = MetricCollection({"perplexity": Perplexity(shift=True)})
+    cell = EvalCell(Shaped(shape), metrics, columns={"inputs": 0})
+    metrics.update(*cell(ms.Tensor(IDS), ms.Tensor(LABELS)))
+    counted = IDS[:, 1:] != 3
+    expected = math.exp(nll(IDS[:, 1:], counted, IDS[:, :-1]).mean())
+    assert metrics.eval()["perplexity"] == pytest.approx(expected, rel=1e-6)
+    assert metrics["perplexity"].result()["tokens"] == counted.sum()
+
+
+def test_nested_outputs_in_graph_mode():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    metrics = Perplexity(shift=True)
+    metrics.update(*EvalCell(Shaped("nested"), metrics, columns={"inputs": 0})(ms.Tensor(IDS)))
+    counted = IDS[:, 1:] != 3
+    assert metrics.eval() == pytest.approx(math.exp(nll(IDS[:, 1:], counted, IDS[:, :-1]).mean()), rel=1e-6)
+
+
+def test_flattened_logits_against_labels_of_two_axes():
+    metrics = collection()
+    metrics.update(*EvalCell(Shaped("flattened"), metrics)(ms.Tensor(IDS), ms.Tensor(LABELS), ms.Tensor(MASK)))
+    assert {n: value.parts for n, value in metrics.eval().items()} == on_host(Bigram(), IDS, LABELS, MASK)
+
+
+def test_a_mask_of_numbers_counts_where_it_is_not_zero():
+    metrics = Perplexity()
+    metrics.update(*EvalCell(Bigram(), metrics)(ms.Tensor(IDS), ms.Tensor(LABELS), ms.Tensor(MASK.astype(np.float32))))
+    assert metrics.eval() == Perplexity()(Bigram()(ms.Tensor(IDS)), ms.Tensor(LABELS), ms.Tensor(MASK))
+
+
+def test_a_batch_that_is_wholly_masked_adds_nothing():
+    metrics = MetricCollection({"loss": Loss(), "perplexity": Perplexity()})
+    cell = EvalCell(Bigram(), metrics)
+    none = np.zeros_like(MASK)
+    metrics.update(*cell(ms.Tensor(IDS), ms.Tensor(LABELS), ms.Tensor(none)))
+    metrics.update(*cell(ms.Tensor(IDS), ms.Tensor(LABELS), ms.Tensor(MASK)))
+    metrics.eval()
+    assert (
+        metrics["loss"].result()["weight"] == metrics["perplexity"].result()["tokens"] == (MASK & (LABELS >= 0)).sum()
+    )
+
+
+def test_texts_give_bits_per_byte():
+    perplexity = Perplexity()
+    cell = EvalCell(Bigram(), perplexity, columns={"inputs": 0, "labels": 1, "texts": 2})
+    perplexity.update(*cell(ms.Tensor(IDS[:2]), ms.Tensor(LABELS[:2]), np.array(["两个", "words here"])))
+    perplexity.eval()
+    assert perplexity.result()["bytes"] == 16  # 2 * 3 + 10
+
+
+# -- several metrics, heads --------------------------------------------------------------------------------------------
+
+
+class RightIds(Metric):
+    """Counts equal class ids: a metric that is not one of tokens."""
+
+    def __init__(self, name):
+        super().__init__(states={"right": Count()}, name=name)
+
+    def _contribution(self, predictions, labels, mask=None):
+        counted = labels == labels if mask is None else mask
+        return {"right": int(((predictions == labels) & counted).sum()), "samples": len(labels)}
+
+    def _compute(self, states):
+        return {"right": states["right"].value}
+
+
+class AtPosition(nn.Cell):
+    """Twice the largest class of the logits at a position of each row."""
+
+    def construct(self, logits, positions):
+        batch, length, width = logits.shape
+        rows = ops.arange(0, batch) * length + positions
+        return ops.argmax(ops.gather(logits.reshape((batch * length, width)), rows, 0), -1) * 2
+
+
+def test_heads_give_other_metrics_what_they_take(mode):
+    metrics = MetricCollection({"ids": RightIds("ids"), "two": RightIds("two"), "perplexity": Perplexity()})
+    columns = {"inputs": 0, "labels": 1, "positions": 2, "answers": 3}
+    cell = EvalCell(Bigram(), metrics, columns=columns, heads={"ids": "argmax", "two": AtPosition()})
+    positions, best = np.int32([0, 2, 4, 5, 1, 1, 3]), TABLE.argmax(-1)[IDS]
+    answers = 2 * best[np.arange(7), positions]
+    answers[0] += 1  # one of seven is wrong
+    with pytest.raises(ValueError, match="operands|shape|broadcast"):  # answers [7] are no labels for ids [7, 6]
+        metrics["ids"].update(*cell(*[ms.Tensor(x) for x in (IDS, LABELS, positions, answers.astype(np.int32))]))
+    outputs = cell(*[ms.Tensor(x) for x in (IDS, LABELS, positions, answers.astype(np.int32))])
+    metrics["two"].update(*outputs)
+    assert metrics["two"].eval() == 6
+    lone = RightIds("ids")
+    lone.update(*EvalCell(Bigram(), lone, heads={"ids": "argmax"})(ms.Tensor(IDS), ms.Tensor(best.astype(np.int32))))
+    assert lone.eval() == 42
+
+
+def test_parameters_keep_their_names():
+    network = Bigram()
+    before = [parameter.name for parameter in network.get_parameters()]
+    EvalCell(network, Perplexity())
+    assert [parameter.name for parameter in network.get_parameters()] == before
+
+
+def test_a_metric_that_the_cell_was_not_told_of_is_refused():
+    cell = EvalCell(Bigram(), Perplexity())
+    outputs = cell(ms.Tensor(IDS), ms.Tensor(LABELS))
+    with pytest.raises(
+        ValueError, match=r"For 'Perplexity.update', .*\(-100, True, None\).*give the metric to EvalCell"
+    ):
+        Perplexity(shift=True).update(*outputs)
+    with pytest.raises(ValueError, match="did not compute the labels' ranks"):
+        Accuracy().update(*outputs)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"metrics": [RightIds("ids")]}, "heads must say what 'ids'"),
+        ({"metrics": [Perplexity()], "heads": {"other": "argmax"}}, "heads must be named as metrics"),
+        ({"metrics": [Perplexity()], "columns": {"labels": 1}}, "columns must name 'inputs'"),
+        ({"metrics": [Perplexity()], "reduce": "mean"}, "reduce must be"),
+        ({"metrics": [Accuracy()], "reduce": "graph"}, "for Perplexity and Loss, but got Accuracy"),
+        ({"metrics": []}, "at least one metric"),
+    ],
+)
+def test_arguments_that_do_not_fit(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        EvalCell(Bigram(), **arguments)
+
+
+def test_a_label_outside_of_the_vocabulary_is_an_error_of_update():
+    perplexity = Perplexity()
+    outputs = EvalCell(Bigram(), perplexity)(ms.Tensor(IDS), ms.Tensor(np.where(LABELS.max() == LABELS, V, LABELS)))
+    with pytest.raises(ValueError, match=r"For 'Perplexity.update', labels must lie in \[0, 50\).*but got 50"):
+        perplexity.update(*outputs)
+
+
+# -- hidden states, dynamic shapes, sums inside the graph --------------------------------------------------------------
+
+
+class Hidden(nn.Cell):
+    """Ids to hidden states of 8 numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(V, 8, embedding_table=ms.Tensor(TABLE[:, :8]))
+
+    def construct(self, ids):
+        return self.table(ids)
+
+
+def test_hidden_states_and_the_heads_weight_give_the_nll_without_logits(mode):
+    weight = RNG.normal(size=(V, 8)).astype(np.float32)
+    metrics = MetricCollection({"perplexity": Perplexity(), "accuracy": Accuracy()})
+    cell = EvalCell(Hidden(), metrics, lm_head=ms.Parameter(ms.Tensor(weight), name="head"))
+    metrics.update(*cell(ms.Tensor(IDS), ms.Tensor(LABELS), ms.Tensor(MASK)))
+    stats = linear_token_nll(TABLE[:, :8][IDS], weight, LABELS, rank=True)
+    counted = MASK & (LABELS != -100)
+    assert math.log(metrics.eval()["perplexity"]) == pytest.approx(stats.nll[counted].mean(), abs=BLOCKWISE)
+    metrics.eval()
+    assert metrics["accuracy"].result()["correct"] == (stats.rank[counted] == 0).sum()
+
+
+def test_dynamic_shapes_compile_once():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    perplexity = Perplexity()
+    network = Bigram()
+    cell = EvalCell(network, perplexity)
+    cell.set_inputs(*[ms.Tensor(shape=[None, None], dtype=ms.int32)] * 2)
+    for rows, length in ((4, 6), (3, 5)):
+        perplexity.update(*cell(ms.Tensor(IDS[:rows, :length]), ms.Tensor(LABELS[:rows, :length])))
+    ids = np.concatenate([IDS[:4].ravel(), IDS[:3, :5].ravel()])
+    labels = np.concatenate([LABELS[:4].ravel(), LABELS[:3, :5].ravel()])
+    mean = nll(labels, labels != -100, ids).mean()
+    assert math.log(perplexity.eval()) == pytest.approx(mean, abs=BLOCKWISE)
+    assert len(cell.compile_cache) == 1
+
+
+def test_sums_inside_the_graph_are_taken_as_global(mode, caplog):
+    metrics = MetricCollection({"perplexity": Perplexity(), "loss": Loss()})
+    cell = EvalCell(Bigram(), metrics, reduce="graph")
+    for start in (0, 4):
+        metrics.update(*cell(*[ms.Tensor(x[start : start + 4]) for x in (IDS, LABELS, MASK)]))
+    counted = MASK & (LABELS != -100)
+    values = metrics.eval()
+    assert values["loss"] == pytest.approx(nll(LABELS, counted).mean(), abs=1e-6)
+    assert metrics["perplexity"].result()["tokens"] == counted.sum()
+    assert metrics["perplexity"].result()["samples"] == counted.any(1).sum()
+    bad = cell(ms.Tensor(IDS), ms.Tensor(np.full_like(LABELS, V)))
+    with pytest.raises(ValueError, match=r"labels must lie in \[0, 50\).*42 do not"):
+        metrics["perplexity"].update(*bad)
+
+
+@pytest.mark.parametrize(("parallel", "reduce"), [("semi_auto_parallel", "graph"), ("data_parallel", "none")])
+def test_auto_follows_the_parallel_mode(parallel, reduce, monkeypatch):
+    monkeypatch.setattr(ms, "get_auto_parallel_context", {"parallel_mode": parallel}.__getitem__)
+    assert EvalCell(Bigram(), Perplexity()).reduce == reduce
+
+
+def test_a_slice_of_the_vocabulary_is_refused(mode):
+    """What a rank sees under semi-auto parallel with a vocabulary-parallel head: V / tp columns."""
+    cell = EvalCell(Bigram(), Perplexity(vocab_size=2 * V))
+    with pytest.raises(ValueError, match="at least the vocab_size=100 columns of the metric, but got 50"):
+        cell(ms.Tensor(IDS), ms.Tensor(LABELS))
+
+
+@pytest.mark.parametrize("layout", ["replicated", "rows over all devices", "rows over data parallel"])
+def test_simulated_layouts_of_semi_auto_parallel_need_the_sums(layout):
+    """Not run on a card. What each of 4 ranks (dp 2, tp 2) would see of the outputs, against global sums.
+
+    Only sums that are taken inside the graph are the same whatever the layout: per-token outputs are seen once, twice
+    or four times.
+    """
+    perplexity = Perplexity()
+    sums = EvalCell(Bigram(), perplexity, reduce="graph")(ms.Tensor(IDS[:4]), ms.Tensor(LABELS[:4]))
+    perplexity.update(*sums)
+    value = perplexity.eval()
+    rows = {
+        "replicated": [range(4)] * 4,
+        "rows over all devices": [[0], [1], [2], [3]],
+        "rows over data parallel": [[0, 1], [0, 1], [2, 3], [2, 3]],
+    }[layout]
+    seen = sum(len(shard) for shard in rows)
+    assert seen == {"replicated": 16, "rows over all devices": 4, "rows over data parallel": 8}[layout]
+    counted = LABELS[:4] != -100
+    assert perplexity.result()["tokens"] == counted.sum()  # each token once, for every layout
+    assert math.log(value) == pytest.approx(nll(LABELS[:4], counted, IDS[:4]).mean(), abs=1e-6)
+
+
+def test_yes_no_and_choice_metrics_bring_their_heads(mode):
+    prompts = IDS[:, 0]
+    yes_no = YesNoAccuracy({"yes": [4], "no": [9]}, inputs="log_probs")
+    letters = ChoiceAccuracy(tokenizer_or_ids={"A": [4], "B": [9], "C": [11], "D": [3]}, inputs="log_probs")
+    logits = TABLE[prompts]
+    gold = (logits[:, 4] > logits[:, 9]).astype(np.int32)
+    gold[0] = 1 - gold[0]
+    yes_no.update(*EvalCell(Bigram(), yes_no)(ms.Tensor(prompts), ms.Tensor(gold)))
+    assert yes_no.eval() == 6 / 7
+    # prompts of 6 tokens, whose last one stands at another position in each row
+    positions = np.int32([0, 5, 2, 3, 1, 4, 2])
+    best = TABLE[IDS[np.arange(7), positions]][:, [4, 9, 11, 3]].argmax(1).astype(np.int32)
+    cell = EvalCell(Bigram(), letters, columns={"inputs": 0, "labels": 1, "positions": 2})
+    letters.update(*cell(ms.Tensor(IDS), ms.Tensor(best), ms.Tensor(positions)))
+    assert letters.eval() == 1.0
+
+
+def test_a_metric_that_wants_logits_is_told_to_take_log_probabilities():
+    with pytest.raises(ValueError, match="'yes_no_accuracy' must be made with inputs='log_probs'"):
+        EvalCell(Bigram(), YesNoAccuracy({"yes": [4], "no": [9]}))
