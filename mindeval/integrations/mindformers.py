@@ -52,22 +52,22 @@ class MindevalMetrics(mindspore.train.Metric):
     MindFormers keeps one metric only where its YAML lists several, so several are members of this one. They are reduced
     over the ranks together. ``update`` takes what a network hands out:
 
-    ======================================= ===========================================================================
-    outputs                                 from
-    ======================================= ===========================================================================
-    ``(logits, tokens, mask)``              legacy models. ``[B, S, V]``, ``[B, S]``, 0 or 1 ``[B, S]``; the logits at t
-                                            are scored on token t + 1 where mask t + 1 is 1, as ``PerplexityMetric`` does
-    ``(logits, labels)``                    ``eval_network``; the logits at t are scored on label t
-    ``(nll_sum, tokens, rows)``             ``eval_network(reduce="graph")``; perplexity alone
-    ======================================= ===========================================================================
+    ================================ ==================================================================================
+    outputs                          from
+    ================================ ==================================================================================
+    ``(logits, tokens, mask)``       legacy models: ``[B, S, V]``, ``[B, S]``, 0 or 1 ``[B, S]``. The logits at t are
+                                     scored on token t + 1 where mask t + 1 is 1, as ``PerplexityMetric`` does
+    ``(logits, labels)``             ``eval_network``: the logits at t are scored on label t
+    ``(nll_sum, tokens, rows)``      ``eval_network(reduce="graph")``, for perplexity alone
+    ================================ ==================================================================================
 
     Args:
         metrics: metrics, or as in YAML ``{"type": "Accuracy", "top_k": 5, "name": "top5"}`` with the arguments of the
             metric; a list or, with names, a dict.
         distributed: ``True`` or the name of a group: the value over all ranks.
-        contributes: whether this rank's samples count when distributed. ``"auto"``: in semi-auto and auto parallel mode,
-            where outputs are global, only those of the first rank of the last pipeline stage; else those of every
-            rank. MindFormers' ``parallel_config`` as a dict: see ``contributes()``.
+        contributes: whether this rank's samples count when distributed. ``"auto"``: in semi-auto and auto parallel
+            mode, where outputs are global, only those of the first rank of the last pipeline stage; else those of
+            every rank. MindFormers' ``parallel_config`` as a dict: see ``contributes()``.
         expected_samples: the number of samples of the whole data set; ``eval()`` raises if another number was counted.
 
     Raises:
@@ -92,9 +92,7 @@ class MindevalMetrics(mindspore.train.Metric):
         expected_samples: int | None = None,
     ) -> None:
         super().__init__()
-        named = metrics.items() if _is_named(metrics) else [(None, metric) for metric in _as_list(metrics)]
-        members = [_member(metric, name) for name, metric in named]
-        self.metrics = MetricCollection(members, name=type(self).__name__)
+        self.metrics = MetricCollection(_members(metrics), name=type(self).__name__)
         for name, metric in self.metrics._scope.members.items():
             if getattr(metric, "shift", False):
                 raise ValueError(
@@ -143,8 +141,8 @@ class MindevalMetrics(mindspore.train.Metric):
         """(logits, labels), or the three sums."""
         if len(outputs) == 1:
             raise ValueError(
-                f"there must be logits and labels, but got only {inputs.describe(outputs[0])}, as from MindFormers' mcore "
-                "models in evaluation: evaluate mindeval.integrations.mindformers.eval_network(network) in their place"
+                f"there must be logits and labels, but got only {inputs.describe(outputs[0])}, as from MindFormers' "
+                "mcore models in evaluation: evaluate mindeval.integrations.mindformers.eval_network(network) instead"
             )
         if len(outputs) not in (2, 3):
             raise ValueError(
@@ -224,26 +222,22 @@ def next_tokens(tokens: Any, mask: Any) -> np.ndarray:
     return labels
 
 
-def _is_named(metrics: Any) -> bool:
-    return isinstance(metrics, Mapping) and "type" not in metrics
+def _members(metrics: Mapping[str, Any] | Sequence[Any]) -> dict[str, Metric] | list[Metric]:
+    if isinstance(metrics, Mapping) and "type" not in metrics:
+        return {name: _metric(metric) for name, metric in metrics.items()}
+    return [_metric(metric) for metric in (metrics if isinstance(metrics, (list, tuple)) else [metrics])]
 
 
-def _as_list(metrics: Any) -> list:
-    return [metrics] if isinstance(metrics, (Mapping, Metric)) else list(metrics)
-
-
-def _member(metric: Any, name: str | None) -> Metric:
-    """A metric as given, or made from ``{"type": ..., **arguments}``."""
-    if not isinstance(metric, Metric):
-        arguments = dict(metric) if isinstance(metric, Mapping) else {"type": metric}
-        kind = arguments.pop("type", None)
-        made = getattr(mindeval, kind, None) if kind in mindeval.__all__ else None
-        if not (isinstance(made, type) and issubclass(made, Metric)):
-            raise ValueError(f"a metric must be one of mindeval or have its class as 'type', but got {metric!r}")
-        metric = made(**arguments)
-    if name is not None:
-        metric.name = name
-    return metric
+def _metric(given: Any) -> Metric:
+    """A metric as given, or made from ``{"type": ..., **arguments}`` or its class's name alone."""
+    if isinstance(given, Metric):
+        return given
+    arguments = dict(given) if isinstance(given, Mapping) else {"type": given}
+    kind = arguments.pop("type", None)
+    made = getattr(mindeval, kind) if kind in mindeval.__all__ else None
+    if not (isinstance(made, type) and issubclass(made, Metric)):
+        raise ValueError(f"a metric must be one of mindeval or name its class as 'type', but got {given!r}")
+    return made(**arguments)
 
 
 # -- which ranks count -------------------------------------------------------------------------------------------------
@@ -288,7 +282,7 @@ def data_parallel_group(parallel_config: Mapping[str, int], rank: int | None = N
     return name
 
 
-def _sizes(parallel_config: Mapping[str, int]) -> dict[str, int]:
+def _sizes(parallel_config: Mapping[str, int]) -> dict[str, Any]:
     names = {"dp": "data_parallel", "tp": "model_parallel", "pp": "pipeline_stage", "cp": "context_parallel"}
     return {axis: int(parallel_config.get(name) or 1) for axis, name in names.items()}
 
@@ -397,11 +391,11 @@ def results(trainer: Any) -> dict[str, dict[str, Any]]:
 def eval_network(network: Any, *, labels_shifted: bool | None = None, reduce: str = "auto") -> Any:
     """A network around a causal language model of MindFormers whose outputs metrics can take.
 
-    In evaluation an mcore model returns nothing but logits ``[B * S, V]``, and a legacy model returns the tokens that it
-    read, not the labels of the data set. This one returns ``(logits [B, S, V], labels [B, S])``, the label being what the
-    logits of its position are scored on, and -100 where nothing is: for any metric of mindeval over logits, without
-    ``shift``, and for ``Trainer(model=...)``, ``Model(..., eval_network=...)`` and ``periodic_eval``. Weights are
-    shared and keep their names.
+    In evaluation an mcore model returns nothing but logits ``[B * S, V]``, and a legacy model returns the tokens that
+    it read, not the labels of the data set. This one returns ``(logits [B, S, V], labels [B, S])``: the label is what
+    the logits of its position are scored on, and -100 where nothing counts. Any metric of mindeval over logits takes
+    that, without ``shift``. It is for ``Trainer(model=...)``, ``Model(..., eval_network=...)`` and ``periodic_eval``;
+    the weights are shared and keep their names.
 
     ``construct(input_ids, labels, loss_mask, position_ids, attention_mask, actual_seq_len)``, the order of the columns
     of the data set; all but the first may be missing, and ``construct_args_key`` in YAML may name others in any order.
@@ -412,8 +406,9 @@ def eval_network(network: Any, *, labels_shifted: bool | None = None, reduce: st
         network: of MindFormers, legacy or mcore.
         labels_shifted: whether the data set's labels are one token ahead of its input ids. By default True for mcore
             models and ``config.input_sliced_sig`` for legacy ones.
-        reduce: ``"none"``: as above; ``"graph"``: ``(nll_sum, tokens, rows)`` summed on the device inside the graph, in
-            float32, for perplexity in semi-auto and auto parallel mode, where these are global; ``"auto"``: by the mode.
+        reduce: ``"none"``: as above; ``"graph"``: ``(nll_sum, tokens, rows)`` summed on the device inside the graph,
+            in float32, for perplexity in semi-auto and auto parallel mode, where these are global; ``"auto"``: by the
+            mode.
 
     Raises:
         ValueError: if the network has no configuration of MindFormers, or labels are missing where they are shifted.
