@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 SOURCES := setup.py pyproject.toml $(wildcard mindeval/csrc/* mindeval/csrc/*/*)
 
-.PHONY: demo test lint docs clean help
+.PHONY: demo test test-ascend lint docs clean help
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo    evaluate a small language model and print the table of its metrics'
 	@echo 'make test    run the tests and the examples in docstrings, README and docs'
+	@echo 'make test-ascend  on an Ascend host: build the kernels, run the smoke suite, print a report'
 	@echo 'make lint    ruff check, ruff format, mypy'
 	@echo 'make docs    build docs/_build/html; warnings are errors'
 	@echo 'make clean   remove .venv and everything that was built'
@@ -22,6 +23,10 @@ demo: $(VENV)/installed-demo
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest $(ARGS)
+
+test-ascend: $(VENV)/installed-test
+	-MINDEVAL_TEST_DEVICE=Ascend $(BIN)/python -m mindeval.kernels.build
+	MINDEVAL_TEST_DEVICE=Ascend $(BIN)/python -m pytest tests/ascend -m ascend $(ARGS)
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

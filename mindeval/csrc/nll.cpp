@@ -70,13 +70,13 @@ extern "C" {
 // Floats in a register of the code that this processor runs: 4, 8 or 16.
 int mindeval_width() { return mindeval::widest(); }
 
-// Scores `rows` rows of `vocab` logits; see mindeval::Request.  width 0: the widest.  Returns 0, or 1 if the processor
-// lacks the width or the format does not exist.
 int mindeval_token_nll(const void* logits, int format, int64_t rows, int64_t vocab, const int64_t* offsets,
-                       const int64_t* labels, double* nll, int64_t* rank, double* entropy, int threads, int width) {
+                       const int64_t* labels, const float* targets, double* nll, int64_t* rank, double* entropy, int threads,
+                       int width) {
   static const int widest = mindeval::widest();
   if (format < 0 || format > 2 || width > widest || (width != 0 && width != 4 && width != 8 && width != 16)) return 1;
-  const mindeval::Request request{logits, static_cast<mindeval::Format>(format), vocab, offsets, labels, nll, rank, entropy};
+  const mindeval::Request request{logits,  static_cast<mindeval::Format>(format), vocab, offsets, labels,
+                                  targets, nll, rank, entropy};
   mindeval::run(request, rows, threads > 1 ? threads : 1, mindeval::rows_function(width ? width : widest));
   return 0;
 }

@@ -13,7 +13,9 @@ struct Request {
   Format format;
   int64_t vocab;               // logits in a row, adjacent in memory
   const int64_t* offsets;
-  const int64_t* labels;       // in [0, vocab): the caller has checked them
+  const int64_t* labels;       // in [0, vocab), which the caller has checked, unless there are targets
+  const float* targets;        // null, or the labels' logits: then labels may lie outside of the columns given here,
+                               // which are a part of the vocabulary, and nll is relative to them and may be negative
   double* nll;
   int64_t* rank;               // may be null
   double* entropy;             // may be null
@@ -27,5 +29,11 @@ void rows_width_16(const Request& request, int64_t begin, int64_t end);
 #endif
 
 }  // namespace mindeval
+
+// Scores `rows` rows of `vocab` logits; see mindeval::Request.  width: floats in a register, 0 for the widest that this
+// processor has.  Returns 0, or 1 if the processor lacks the width or the format does not exist.
+extern "C" int mindeval_token_nll(const void* logits, int format, int64_t rows, int64_t vocab, const int64_t* offsets,
+                                  const int64_t* labels, const float* targets, double* nll, int64_t* rank,
+                                  double* entropy, int threads, int width);
 
 #endif

@@ -60,6 +60,7 @@ typedef uint32_t WordsInMemory __attribute__((vector_size(4 * W), aligned(2), ma
 // ---- constants of exp ----------------------------------------------------------------------------------------------
 
 constexpr int kWindow = 1024, kCentre = 512;                     // in eighths of an octave: 64 octaves down, 64 up
+constexpr int32_t kWindowBits = 0x40000000;                      // of a float t in [2, 2 + 1024 ulp): in the window
 constexpr float kUnit = 0x1p-22f;                                // ulp of t in [2, 4)
 constexpr float kEighths = 0x1.715476p+3f * kUnit;               // 8 / ln 2
 constexpr float kStepHigh = 0x1.62ep-4f / kUnit;                 // ln2 / 8 = high + low; n * high is exact
@@ -260,7 +261,7 @@ ALWAYS_INLINE Outcome add_chunk_inline(const typename Format::Stored* logits, in
     }
   int32_t bits = 0;
   for (int k = 0; k < W; k++) bits |= seen[k];
-  if ((bits & ~(kWindow - 1)) != 0x40000000) return kLeftWindow;
+  if ((bits & ~(kWindow - 1)) != kWindowBits) return kLeftWindow;
   if (!precise && one_lane_dominates(sums, added)) return kOneLaneDominates;
   sums = added;
   if (counting)
@@ -386,9 +387,8 @@ Frame frame_around(float reference, float shift) {
 // Sums the row in this frame, and counts the logits above the label's (and equal ones before it).
 // false: a logit lies above the window, or is NaN.  start_clamped: do not even try the common way.
 template <class Format, bool want_entropy, bool want_rank>
-ALWAYS_INLINE bool sum_row(const Row<Format>& row, int64_t label, const Frame& frame, bool start_clamped, Sums& sums,
-                           int64_t& rank) {
-  const float target = Format::value(row.logits[label]);
+ALWAYS_INLINE bool sum_row(const Row<Format>& row, int64_t label, float target, const Frame& frame, bool start_clamped,
+                           Sums& sums, int64_t& rank) {
   const float just_below = std::nextafter(target * (1 / Format::kUp), -INFINITY) * Format::kUp;
   bool clamped = start_clamped;
   int64_t uncounted = 0;
@@ -425,8 +425,9 @@ ALWAYS_INLINE bool sum_row(const Row<Format>& row, int64_t label, const Frame& f
 
 template <class Format, bool want_entropy, bool want_rank>
 ALWAYS_INLINE void score_row(const Request& request, int64_t r) {
-  const int64_t label = request.labels[r];
-  const Row<Format> row(static_cast<const typename Format::Stored*>(request.logits) + request.offsets[r], request.vocab);
+  const int64_t label = request.labels[r], vocab = request.vocab;
+  const Row<Format> row(static_cast<const typename Format::Stored*>(request.logits) + request.offsets[r], vocab);
+  const float label_logit = request.targets ? request.targets[r] : Format::value(row.logits[label]);
   request.nll[r] = NAN;                                          // for NaN, +inf, or nothing but -inf in the row
   if (want_rank) request.rank[r] = -1;
   if (want_entropy) request.entropy[r] = NAN;
@@ -436,6 +437,12 @@ ALWAYS_INLINE void score_row(const Request& request, int64_t r) {
     float shift = 0;
     if (attempt == 1) {
       reference = row.maximum();
+      if (reference == -INFINITY && request.targets) {           // this part of the vocabulary is masked
+        request.nll[r] = -INFINITY;
+        const int64_t before = label < 0 ? 0 : label < vocab ? label : vocab;
+        if (want_rank) request.rank[r] = label_logit == -INFINITY ? before : 0;
+        return;
+      }
       if (!(std::fabs(reference) < INFINITY)) return;
       if (std::fabs(reference) > Format::kLargest) {
         shift = reference;
@@ -446,17 +453,17 @@ ALWAYS_INLINE void score_row(const Request& request, int64_t r) {
     const Frame frame = frame_around(reference, shift);
     Sums sums{};
     int64_t rank = 0;
-    if (!sum_row<Format, want_entropy, want_rank>(row, label, frame, attempt == 1, sums, rank)) continue;
+    if (!sum_row<Format, want_entropy, want_rank>(row, label, label_logit, frame, attempt == 1, sums, rank)) continue;
 
     double total = 0, weighted = 0;
     for (int k = 0; k < kLanes; k++) {
       total += sums.exps[k / W][k % W];
       if (want_entropy) weighted += sums.weighted[k / W][k % W];
     }
-    const double target = static_cast<double>(Format::value(row.logits[label])) - static_cast<double>(shift);
+    const double target = static_cast<double>(label_logit) - static_cast<double>(shift);
     const double log_sum = (log_of(total) - kLogLambda) + frame.eighths * kStep;
     double nll = log_sum - target;
-    if (target > frame.lowest) {
+    if (target > frame.lowest && 0 <= label && label < vocab) {
       Ints t;
       Floats logit;
       const Floats x = Floats{} + static_cast<float>(target);

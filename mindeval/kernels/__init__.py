@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import dispatch, float64, native, numpy_twin
+from . import dispatch
 from .dispatch import BackEnd, info
+from .linear import linear_token_nll
+from .parts import rows_statistics
 from .rows import TokenStats, format_of, rows_of, scatter
+from .vocab_parallel import vocab_parallel_nll
 
-__all__ = ["BackEnd", "TokenStats", "info", "token_nll"]
+__all__ = ["BackEnd", "TokenNLL", "TokenStats", "info", "linear_token_nll", "token_nll", "vocab_parallel_nll"]
 
-_ON_CPU = {"native": native.token_nll, "numpy": numpy_twin.token_nll, "float64": float64.token_nll}
+
+def __getattr__(name: str) -> Any:
+    if name == "TokenNLL":  # imports MindSpore
+        from .in_graph import TokenNLL
+
+        return TokenNLL
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def token_nll(
@@ -68,4 +77,4 @@ def token_nll(
 
         return ascend.token_nll(logits, labels, ignore_index, vocab_size, rank, entropy)
     rows, shape = rows_of(logits, labels, ignore_index, vocab_size)
-    return scatter(shape, rows.index, _ON_CPU[back_end](rows, rank, entropy))
+    return scatter(shape, rows.index, rows_statistics(rows, rank, entropy))

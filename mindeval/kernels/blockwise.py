@@ -12,31 +12,97 @@ BLOCK = 8192
 
 
 def statistics(
-    logits: Tensor, labels: Tensor, rank: bool = False, entropy: bool = False, block: int = BLOCK
+    logits: Tensor,
+    labels: Tensor,
+    rank: bool = False,
+    entropy: bool = False,
+    block: int = BLOCK,
+    target: Tensor | None = None,
 ) -> tuple[Tensor, ...]:
     """nll (float32 ``[N]``), then rank (int32) and entropy (float32) if asked for, of logits ``[N, V]``.
 
-    Labels int32 or int64 ``[N]`` must be in ``[0, V)``: inside a graph that cannot be checked. An online log-sum-exp:
-    the sums of each block are rescaled to the largest logit so far.
+    Labels int32 or int64 ``[N]`` must be in ``[0, V)``: inside a graph that cannot be checked. With ``target``, the
+    labels' logits, they need not: the logits are a part of the vocabulary then. An online log-sum-exp: the sums of
+    each block are rescaled to the largest logit so far.
     """
     size = logits.shape[1]
-    largest, total, weighted, target = block_sums(logits[:, 0:block].astype(ms.float32), labels, 0, entropy)
+    largest, total, weighted, found = block_sums(logits[:, 0:block].astype(ms.float32), labels, 0, entropy)
     for start in range(block, size, block):
         part = logits[:, start : start + block].astype(ms.float32)
         high, sums, products, own = block_sums(part, labels, start, entropy)
-        peak = ops.maximum(largest, high)
-        old, new = finite(largest) - finite(peak), finite(high) - finite(peak)
-        if entropy:
-            weighted = ops.exp(old) * (weighted + old * total) + ops.exp(new) * (products + new * sums)
-        total = ops.exp(old) * total + ops.exp(new) * sums
-        largest, target = peak, target + own
-    nll = ops.log(total) + (largest - target)
+        found = found + own
+        largest, total, weighted = joined(largest, total, weighted, high, sums, products)
+    part = target is not None
+    nll = ops.log(total) + (largest - (target if part else found))
     outputs: tuple[Tensor, ...] = (nll,)
-    if rank:
-        outputs = outputs + (ranks(logits, labels, target, nll, block),)
+    if rank:  # nothing but -inf: no rank for a row, but one for a part of it
+        outputs = outputs + (ranks(logits, labels, target if part else found, total if part else nll, block),)
     if entropy:
         outputs = outputs + (ops.log(total) - weighted / total,)
     return outputs
+
+
+def joined(
+    largest: Tensor, total: Tensor, weighted: Tensor, high: Tensor, sums: Tensor, products: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The sums of two blocks, relative to the larger of their maxima."""
+    peak = ops.maximum(largest, high)
+    old, new = finite(largest) - finite(peak), finite(high) - finite(peak)
+    weighted = ops.exp(old) * (weighted + old * total) + ops.exp(new) * (products + new * sums)
+    return peak, ops.exp(old) * total + ops.exp(new) * sums, weighted
+
+
+def linear_statistics(
+    hidden: Tensor,
+    weight: Tensor,
+    labels: Tensor,
+    bias: Tensor | None = None,
+    logit_scale: float | None = None,
+    soft_cap: float | None = None,
+    rank: bool = False,
+    entropy: bool = False,
+    block: int = 4096,
+) -> tuple[Tensor, ...]:
+    """`statistics` of the logits of a linear head, of which one block ``[N, block]`` exists at a time."""
+    size = weight.shape[0]
+    first = head_block(hidden, weight, bias, logit_scale, soft_cap, 0, block)
+    largest, total, weighted, target = block_sums(first, labels, 0, entropy)
+    for start in range(block, size, block):
+        part = head_block(hidden, weight, bias, logit_scale, soft_cap, start, block)
+        high, sums, products, own = block_sums(part, labels, start, entropy)
+        target = target + own
+        largest, total, weighted = joined(largest, total, weighted, high, sums, products)
+    nll = ops.log(total) + (largest - target)
+    outputs: tuple[Tensor, ...] = (nll,)
+    if rank:
+        above = ops.zeros_like(nll)
+        for start in range(0, size, block):
+            part = head_block(hidden, weight, bias, logit_scale, soft_cap, start, block)
+            above = above + count_above(part, labels, target, start)
+        outputs = outputs + (rank_or_nothing(above, nll),)
+    if entropy:
+        outputs = outputs + (ops.log(total) - weighted / total,)
+    return outputs
+
+
+def head_block(
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    logit_scale: float | None,
+    soft_cap: float | None,
+    start: int,
+    block: int,
+) -> Tensor:
+    """The logits [start, start + block) of a linear head."""
+    x = ops.matmul(hidden, weight[start : start + block].T).astype(ms.float32)
+    if bias is not None:
+        x = x + bias[start : start + block].astype(ms.float32)
+    if logit_scale is not None:
+        x = x * logit_scale
+    if soft_cap is not None:
+        x = ops.tanh(x / soft_cap) * soft_cap
+    return x
 
 
 def block_sums(part: Tensor, labels: Tensor, start: int, entropy: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -44,7 +110,7 @@ def block_sums(part: Tensor, labels: Tensor, start: int, entropy: bool) -> tuple
     high = part.max(axis=1)
     below = part - finite(high).expand_dims(1)
     exps = ops.exp(below)
-    weighted = high
+    weighted = ops.zeros_like(high)
     if entropy:
         weighted = (exps * ops.select(exps > 0, below, ops.zeros_like(below))).sum(axis=1)
     hit = ops.logical_and(labels >= start, labels < start + part.shape[1])
@@ -53,16 +119,24 @@ def block_sums(part: Tensor, labels: Tensor, start: int, entropy: bool) -> tuple
     return high, exps.sum(axis=1), weighted, ops.select(hit, own, ops.zeros_like(own))
 
 
-def ranks(logits: Tensor, labels: Tensor, target: Tensor, nll: Tensor, block: int) -> Tensor:
-    """The number of logits above the label's plus equal ones at lower ids; -1 where the nll is NaN."""
-    count = ops.zeros_like(nll)
-    own, label = target.expand_dims(1), labels.expand_dims(1)
+def ranks(logits: Tensor, labels: Tensor, target: Tensor, valid: Tensor, block: int) -> Tensor:
+    """The number of logits above the label's plus equal ones at lower ids; -1 where ``valid`` is NaN."""
+    above = ops.zeros_like(valid)
     for start in range(0, logits.shape[1], block):
-        part = logits[:, start : start + block].astype(ms.float32)
-        columns = ops.arange(start, start + part.shape[1], dtype=labels.dtype).expand_dims(0)
-        above = ops.logical_or(part > own, ops.logical_and(part == own, columns < label))
-        count = count + above.astype(ms.float32).sum(axis=1)  # exact: below 2^24
-    return ops.select(nll == nll, count, ops.zeros_like(count) - 1).astype(ms.int32)
+        above = above + count_above(logits[:, start : start + block].astype(ms.float32), labels, target, start)
+    return rank_or_nothing(above, valid)
+
+
+def count_above(part: Tensor, labels: Tensor, target: Tensor, start: int) -> Tensor:
+    """float32, exact below 2^24: the logits of a block that are above the label's, or equal at lower ids."""
+    own, label = target.expand_dims(1), labels.expand_dims(1)
+    columns = ops.arange(start, start + part.shape[1], dtype=labels.dtype).expand_dims(0)
+    above = ops.logical_or(part > own, ops.logical_and(part == own, columns < label))
+    return above.astype(ms.float32).sum(axis=1)
+
+
+def rank_or_nothing(above: Tensor, valid: Tensor) -> Tensor:
+    return ops.select(valid == valid, above, ops.zeros_like(above) - 1).astype(ms.int32)
 
 
 def finite(x: Tensor) -> Tensor:

@@ -48,7 +48,8 @@ def add_columns(values: np.ndarray) -> np.ndarray:
 
 def score_group(rows: Rows, members: slice, stats: TokenStats) -> None:
     """Fills in the statistics of a group of rows, in two passes: maximum, then sums relative to it."""
-    targets, labels = rows.take_labels(members), rows.labels[members]
+    labels = rows.labels[members]
+    targets = rows.take_labels(members) if rows.targets is None else rows.targets[members]
     n, size = len(labels), rows.vocab_size
     blocks = [(start, min(size, start + COLUMNS)) for start in range(0, size, COLUMNS)]
 
@@ -76,9 +77,10 @@ def score_group(rows: Rows, members: slice, stats: TokenStats) -> None:
             weighted += add_columns(exps * np.where(exps > 0, below, 0.0))
 
     log_sum = log_of_one_plus(others)
-    stats.nll[members] = np.where(good, log_sum + (maximum - targets), np.nan)
+    masked = (maximum == -np.inf) & (rows.targets is not None)  # a part of the vocabulary with nothing but -inf
+    stats.nll[members] = np.where(good, log_sum + (maximum - targets), np.where(masked, -np.inf, np.nan))
     if stats.rank is not None:
-        stats.rank[members] = np.where(good, rank, -1)
+        stats.rank[members] = np.where(good | masked, rank, -1)
     if stats.entropy is not None:
         stats.entropy[members] = np.where(good, log_sum - weighted / (1.0 + others), np.nan)
 

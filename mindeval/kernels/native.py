@@ -11,7 +11,7 @@ import numpy as np
 
 from .rows import Rows, TokenStats
 
-_LIBRARY = Path(__file__).resolve().parent.parent / "_native.so"
+LIBRARY = Path(__file__).resolve().parent.parent / "_native.so"
 _FORMATS = {"float32": 0, "bfloat16": 1, "float16": 2}
 _INSTRUCTIONS = {4: "SSE2 or NEON", 8: "AVX2", 16: "AVX-512"}
 _LOGITS_PER_THREAD = 1 << 17  # fewer are not worth a thread
@@ -25,14 +25,14 @@ class Missing(RuntimeError):
 @functools.cache
 def library() -> ctypes.CDLL | str:
     """The loaded library, or the reason why there is none."""
-    if not _LIBRARY.exists():
+    if not LIBRARY.exists():
         return "not built: there was no C++ compiler when mindeval was installed"
     try:
-        loaded = ctypes.CDLL(str(_LIBRARY))
+        loaded = ctypes.CDLL(str(LIBRARY))
     except OSError as error:
         return f"not loadable: {error}"
     pointer, size, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
-    loaded.mindeval_token_nll.argtypes = (pointer, number, size, size, *[pointer] * 5, number, number)
+    loaded.mindeval_token_nll.argtypes = (pointer, number, size, size, *[pointer] * 6, number, number)
     loaded.mindeval_token_nll.restype = number
     return loaded
 
@@ -96,12 +96,13 @@ def _call(logits: np.ndarray, offsets: np.ndarray, rows: Rows, part: slice, stat
     if isinstance(loaded, str):
         raise Missing(f"the native kernel is {loaded}")
     labels = rows.labels[part]
+    targets = None if rows.targets is None else rows.targets[part].ctypes.data
     outputs = [None if values is None else values[part].ctypes.data for values in stats]
     n, vocab_size = len(labels), rows.vocab_size
     workers = max(1, min(threads(), n, n * vocab_size // _LOGITS_PER_THREAD))
     failed = loaded.mindeval_token_nll(
         logits.ctypes.data, _FORMATS[rows.format], n, vocab_size, offsets.ctypes.data, labels.ctypes.data,
-        *outputs, workers, width,
+        targets, *outputs, workers, width,
     )  # fmt: skip
     if failed:
         raise ValueError(f"this processor has no registers of {width} floats")

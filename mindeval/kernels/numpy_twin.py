@@ -27,6 +27,7 @@ def _f32(text: str) -> np.float32:
 
 # exp(x) = 2^(n/8) exp(r), n = round(8x / ln2), r = x - n ln2/8; UNIT is the ulp of floats in [2, 4)
 WINDOW, CENTRE, UNIT = 1024, 512, _f32("0x1p-22")
+WINDOW_BITS = 0x40000000  # of floats in [2, 2 + 1024 UNIT): in the window
 EIGHTHS = _f32("0x1.715476p-19")  # 8 / ln2 * UNIT
 STEP_HIGH, STEP_LOW = _f32("0x1.62ep18"), _f32("0x1.0bfbe8p4")  # ln2 / 8 / UNIT = high + low
 STEP, LOG_LAMBDA = float.fromhex("0x1.62e42fefa39efp-4"), float.fromhex("0x1.586353a557428p-4")
@@ -185,7 +186,7 @@ def add_chunk(
         x = np.where(lowest > x, lowest, x)  # NaN stays NaN
     exps, bits, logit = scaled_exp(x, frame.magic[:, None], form)
     seen = np.bitwise_or.reduce(bits, axis=1)
-    good = (seen & ~np.uint32(WINDOW - 1)) == 0x40000000
+    good = (seen & ~np.uint32(WINDOW - 1)) == WINDOW_BITS
     lanes = in_lanes(exps, form.half)
     before = sums.exps[rows]
     after = (add_precisely if precise else add_trees)(before, lanes)
@@ -230,7 +231,8 @@ class Group:
         return np.concatenate([tail, padding], axis=1)
 
     def targets(self) -> np.ndarray:
-        return self.decode(self.rows.take_labels(self.members))
+        given = self.rows.targets
+        return self.decode(self.rows.take_labels(self.members)) if given is None else given[self.members]
 
     def only(self, which: np.ndarray | int) -> Group:
         return Group(self.rows, np.atleast_1d(self.members[which]))
@@ -289,6 +291,8 @@ def score_group(group: Group, form: Format, stats: TokenStats) -> None:
         else:
             now = todo
             centre = group.only(now).maximum()
+            if group.rows.targets is not None:
+                score_masked(group, now[centre == -np.inf], targets, stats)
             finite = np.abs(centre) < np.inf  # not NaN, +inf, or nothing but -inf
             now, centre = now[finite], centre[finite]
             large = np.abs(centre) > form.largest
@@ -299,14 +303,23 @@ def score_group(group: Group, form: Format, stats: TokenStats) -> None:
         wants = stats.rank is not None, stats.entropy is not None
         sums = sum_rows(part, targets[now], frame, attempt == 1, form, *wants)
         done = ~sums.failed
-        finish(part.members[done], targets[now][done], frame[done], form, sums, done, stats)
+        finish(part.only(done), targets[now][done], frame[done], form, sums, done, stats)
         todo = np.setdiff1d(todo, now[done])
         if not len(todo):
             return
 
 
+def score_masked(group: Group, which: np.ndarray, targets: np.ndarray, stats: TokenStats) -> None:
+    """Rows of a part of the vocabulary that holds nothing but -inf."""
+    members = group.members[which]
+    stats.nll[members] = -np.inf
+    if stats.rank is not None:
+        before = np.clip(group.labels[which], 0, group.size)
+        stats.rank[members] = np.where(targets[which] == -np.inf, before, 0)
+
+
 def finish(
-    members: np.ndarray,
+    group: Group,
     targets: np.ndarray,
     frame: Frame,
     form: Format,
@@ -319,7 +332,9 @@ def finish(
     target = targets.astype(f64) - frame.shift.astype(f64)
     log_sum = (log_of(total) - LOG_LAMBDA) + frame.eighths.astype(f64) * STEP
     own = scaled_exp(target.astype(f32), frame.magic, form)[0].astype(f64)
-    likely = (target > frame.lowest) & (2 * own > total)  # errors of exp cancel, and nll >= 0
+    here = (target > frame.lowest) & (group.labels >= 0) & (group.labels < group.size)
+    likely = here & (2 * own > total)  # errors of exp cancel, and nll >= 0
+    members = group.members
     stats.nll[members] = np.where(likely, log_of_one_plus((total - own) / own), log_sum - target)
     if stats.rank is not None:
         stats.rank[members] = sums.rank[done]

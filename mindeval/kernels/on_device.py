@@ -6,9 +6,11 @@ from typing import Any
 
 import mindspore as ms
 import numpy as np
-from mindspore import Tensor
+from mindspore import Tensor, ops
 
+from . import blockwise
 from .blockwise import statistics
+from .parts import Part
 from .rows import TokenStats, check_shapes, effective_vocab_size, kept_rows, labels_array, logits_array, scatter
 
 
@@ -26,13 +28,63 @@ def token_nll(
         return scatter(classes.shape, index, empty)
     safe = np.zeros(classes.size, np.int32)
     safe[index] = kept
-    rows = tensor[..., :size].reshape(classes.size, size)
-    if rows.dtype == ms.bfloat16 and ms.get_context("device_target") == "CPU":
-        rows = rows.astype(ms.float32)  # the CPU has no bfloat16 gather
-    outputs = [output.asnumpy()[index] for output in statistics(rows, Tensor(safe), rank, entropy)]
-    nll = outputs[0].astype(np.float64)
-    ranks = outputs[1].astype(np.int64) if rank else None
-    return scatter(classes.shape, index, TokenStats(nll, ranks, outputs[-1].astype(np.float64) if entropy else None))
+    outputs = statistics(_matrix(tensor[..., :size]), Tensor(safe), rank, entropy)
+    return scatter(classes.shape, index, _to_host(outputs, rank, entropy, index))
+
+
+def label_logits(logits: Any, index: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """float64 logits of some labels."""
+    rows = _matrix(logits if isinstance(logits, Tensor) else as_tensor(logits))
+    places = Tensor((index * rows.shape[1] + labels).astype(np.int32 if rows.size < 2**31 else np.int64))
+    return ops.gather(rows.reshape(-1), places, 0).astype(ms.float32).asnumpy().astype(np.float64)
+
+
+def part_statistics(
+    logits: Any, index: np.ndarray, labels: np.ndarray, targets: np.ndarray, rank: bool, entropy: bool
+) -> Part:
+    """What `parts.part_statistics` gives, in float32 accuracy."""
+    rows = _matrix(logits if isinstance(logits, Tensor) else as_tensor(logits))
+    every, given = np.zeros(rows.shape[0], np.int32), np.zeros(rows.shape[0], np.float32)
+    every[index], given[index] = labels, targets
+    own = _to_host(statistics(rows, Tensor(every), rank, entropy, target=Tensor(given)), rank, entropy, index)
+    if np.isfinite(targets).all():
+        return Part(*own)
+    given[~np.isfinite(given)] = 0  # the mass relative to -inf says nothing
+    relative = _to_host(statistics(rows, Tensor(every), target=Tensor(given)), False, False, index)
+    return Part(relative.nll, own.rank, own.entropy)
+
+
+def linear_statistics(
+    hidden: Any, head: tuple, index: np.ndarray, labels: np.ndarray, rank: bool, entropy: bool
+) -> TokenStats:
+    """Statistics of the rows that count, from hidden states and the head (weight, bias, logit_scale, soft_cap)."""
+    if not len(index):
+        return TokenStats(np.empty(0), np.empty(0, np.int64) if rank else None, np.empty(0) if entropy else None)
+    weight, bias = (as_tensor(x) if isinstance(x, np.ndarray) else x for x in head[:2])
+    logit_scale, soft_cap = head[2:]
+    states = hidden if isinstance(hidden, Tensor) else as_tensor(hidden)
+    states = ops.gather(_matrix(states), Tensor(index.astype(np.int32)), 0)
+    if ms.get_context("device_target") == "CPU":
+        states, weight = states.astype(ms.float32), weight.astype(ms.float32)
+    classes = Tensor(labels.astype(np.int32))
+    outputs = blockwise.linear_statistics(states, weight, classes, bias, logit_scale, soft_cap, rank, entropy)
+    return _to_host(outputs, rank, entropy, slice(None))
+
+
+def _matrix(tensor: Tensor) -> Tensor:
+    """``[N, V]`` of ``[..., V]``. The CPU has no bfloat16 gather."""
+    rows = tensor.reshape(-1, tensor.shape[-1])
+    half = rows.dtype == ms.bfloat16 and ms.get_context("device_target") == "CPU"
+    return rows.astype(ms.float32) if half else rows
+
+
+def _to_host(outputs: tuple[Tensor, ...], rank: bool, entropy: bool, index: np.ndarray | slice) -> TokenStats:
+    arrays = [output.asnumpy()[index] for output in outputs]
+    return TokenStats(
+        arrays[0].astype(np.float64),
+        arrays[1].astype(np.int64) if rank else None,
+        arrays[-1].astype(np.float64) if entropy else None,
+    )
 
 
 def as_tensor(logits: Any) -> Tensor:

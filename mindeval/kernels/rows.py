@@ -35,6 +35,8 @@ class Rows:
     index: np.ndarray  # int64 [n]: which rows count, in C order of the leading axes
     labels: np.ndarray  # int64 [n]: their labels, all in [0, V)
     owner: Any  # keeps the memory of the logits alive
+    targets: np.ndarray | None = None  # float32 [n] (float64 for float64 logits): the labels' logits, for a part of
+    # the vocabulary; then labels may lie outside of [0, V), and nll is relative to the targets
 
     @property
     def vocab_size(self) -> int:
@@ -47,6 +49,13 @@ class Rows:
     def take_labels(self, rows: slice | np.ndarray) -> np.ndarray:
         """A copy of the labels' logits of some of the rows."""
         return self._native(self._matrix()[self._places(rows) + (self.labels[rows],)])
+
+    def label_values(self) -> np.ndarray:
+        """The labels' logits of all rows, as floats."""
+        stored = self.take_labels(slice(None))
+        if self.format == "bfloat16":
+            return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
+        return stored
 
     def _matrix(self) -> np.ndarray:
         return self.logits[None] if self.logits.ndim == 1 else self.logits

@@ -1,0 +1,63 @@
+// The native kernel as a custom operator of MindSpore (`ops.Custom`, func_type "aot"), for graphs on the CPU.
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "nll.h"
+
+namespace {
+
+enum Error { kWrongArguments = 1, kWrongLogits, kWrongLabels, kWrongOptions, kLabelOutsideVocabulary };
+
+int format_named(const char* dtype) {
+  if (!std::strcmp(dtype, "float32")) return mindeval::kFloat32;
+  if (!std::strcmp(dtype, "bfloat16")) return mindeval::kBFloat16;
+  if (!std::strcmp(dtype, "float16")) return mindeval::kFloat16;
+  return -1;
+}
+
+int threads() {
+  const char* wanted = std::getenv("MINDEVAL_NUM_THREADS");
+  const int number = wanted ? std::atoi(wanted) : static_cast<int>(std::thread::hardware_concurrency());
+  return number < 1 ? 1 : number;
+}
+
+}  // namespace
+
+// Inputs: logits [..., V]; labels int32 or int64 [...]; options int64 [ignore_index, vocab_size or 0].
+// Output: nll float64 [...].  What is not 0 becomes an exception of MindSpore.
+extern "C" int mindeval_custom_token_nll(int count, void** data, int* ranks, int64_t** shapes, const char** dtypes, void*,
+                                         void*) {
+  if (count != 4 || ranks[0] < 1 || ranks[1] != ranks[0] - 1) return kWrongArguments;
+  const int format = format_named(dtypes[0]);
+  if (format < 0) return kWrongLogits;
+  const bool wide = !std::strcmp(dtypes[1], "int64");
+  if (!wide && std::strcmp(dtypes[1], "int32")) return kWrongLabels;
+  if (std::strcmp(dtypes[2], "int64") || ranks[2] != 1 || shapes[2][0] != 2) return kWrongOptions;
+
+  const int64_t columns = shapes[0][ranks[0] - 1];
+  const int64_t ignore_index = static_cast<const int64_t*>(data[2])[0], limit = static_cast<const int64_t*>(data[2])[1];
+  if (limit < 0 || limit > columns) return kWrongOptions;
+  const int64_t vocab = limit ? limit : columns;
+  int64_t rows = 1;
+  for (int k = 0; k < ranks[1]; k++) rows *= shapes[1][k];
+
+  std::vector<int64_t> kept, offsets, labels;
+  double* nll = static_cast<double*>(data[3]);
+  for (int64_t r = 0; r < rows; r++) {
+    const int64_t label = wide ? static_cast<const int64_t*>(data[1])[r] : static_cast<const int32_t*>(data[1])[r];
+    nll[r] = 0;
+    if (label == ignore_index) continue;
+    if (label < 0 || label >= vocab) return kLabelOutsideVocabulary;
+    kept.push_back(r);
+    offsets.push_back(r * columns);
+    labels.push_back(label);
+  }
+  std::vector<double> results(kept.size());
+  const int64_t count_of_kept = static_cast<int64_t>(kept.size());
+  const int failed = mindeval_token_nll(data[0], format, count_of_kept, vocab, offsets.data(), labels.data(), nullptr,
+                                        results.data(), nullptr, nullptr, threads(), 0);
+  for (size_t k = 0; k < kept.size(); k++) nll[kept[k]] = results[k];
+  return failed;
+}
