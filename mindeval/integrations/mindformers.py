@@ -6,7 +6,6 @@ MindFormers is imported when a function needs it, never by importing this file.
 from __future__ import annotations
 
 import copy
-import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,6 @@ from mindeval.collection import MetricCollection
 from mindeval.kernels.blockwise import statistics
 from mindeval.metric import Metric
 from mindeval.score import Score
-
-logger = logging.getLogger("mindeval")
 
 __all__ = [
     "MindevalMetrics",
@@ -190,8 +187,10 @@ class MindevalTextMetrics(MindevalMetrics):
 
     def eval(self) -> dict[str, Score]:
         """Every member's value, by name."""
+        from mindformers.tools.logger import logger
+
         scores = super().eval()
-        logger.info("%s", scores)
+        logger.info("%s = %s", type(self).__name__, scores)
         return scores
 
     def _batch(self, outputs: Sequence[Any]) -> tuple:
