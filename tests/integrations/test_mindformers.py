@@ -25,7 +25,7 @@ pytest.importorskip("mindformers", reason="MindFormers is not installed: make te
 import mindformers
 import mindformers_eval
 from launcher import launch
-from mindformers import MindFormerConfig, Trainer, build_context
+from mindformers import MindFormerConfig, Trainer, build_context, set_context
 from mindformers.core.metric import PerplexityMetric, build_metric
 from mindformers.tools.register import MindFormerModuleType, MindFormerRegister
 from tiny_models import PAD, ROWS, legacy_llama, mcore_qwen3, nll_of_next_tokens
@@ -58,6 +58,7 @@ def general_config(*, legacy: bool) -> MindFormerConfig:
     config.context.device_target, config.context.mode = "CPU", ms.GRAPH_MODE
     config.use_parallel, config.use_legacy, config.runner_config.sink_mode = False, legacy, False
     build_context(config)
+    set_context(use_legacy=legacy, mode=ms.GRAPH_MODE)  # build_context has an effect but once in a process
     return config
 
 
@@ -94,6 +95,7 @@ def counted_chances():
 
 
 def test_the_example_prints_what_counting_gives_and_mindformers_a_number_for_each_batch_size(capsys):
+    general_config(legacy=True)
     mindformers_eval.main((1, 2))
     rows = [line.split() for line in capsys.readouterr().out.splitlines()[-2:]]
 
