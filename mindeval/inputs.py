@@ -142,6 +142,8 @@ def flatten(inputs: Sequence[Any]) -> list[Any]:
 
     >>> flatten((1, (2, (3, 4)), ("a", "b")))
     [1, 2, 3, 4, ('a', 'b')]
+    >>> flatten((([], ["a"]),))
+    [([], ['a'])]
     """
     flat: list[Any] = []
     for item in inputs:
@@ -153,6 +155,9 @@ def flatten(inputs: Sequence[Any]) -> list[Any]:
 
 
 def _only_text(item: Any) -> bool:
-    if isinstance(item, (tuple, list)):
-        return len(item) > 0 and all(_only_text(part) for part in item)
-    return isinstance(item, str)
+    leaves = _leaves(item)
+    return len(leaves) > 0 and all(isinstance(leaf, str) for leaf in leaves)
+
+
+def _leaves(item: Any) -> list[Any]:
+    return [leaf for part in item for leaf in _leaves(part)] if isinstance(item, (tuple, list)) else [item]

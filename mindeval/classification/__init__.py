@@ -1,1 +1,1 @@
-"""Metrics of classification."""
+"""Metrics of classification: decisions, scores and their curves, probabilities, and regressed numbers."""

@@ -9,7 +9,7 @@ import numpy as np
 from .numpy_twin import LANES, add_lanes, log_of_one_plus
 from .rows import Rows, TokenStats
 
-COLUMNS, GROUP = 2048, 32  # logits and rows worked on together
+COLUMNS, GROUP = 2048, 8  # logits and rows worked on together
 
 # exp(x) = 2^(n/32) exp(r), n = round(32x / ln2), |r| <= 0.0109
 _DIGITS = Context(prec=60)

@@ -60,7 +60,14 @@ def linear_token_nll(
     _check(hidden, weight, bias, classes.shape, soft_cap)
     index, kept = kept_rows(classes, ignore_index, int(weight.shape[0]))
     head = (weight, bias, logit_scale, soft_cap)
-    if dispatch.choose(dispatch.device_of(hidden), format_of(hidden)).name in ("mindspore", "ascend"):
+    device = dispatch.device_of(hidden)
+    if device == "Ascend" and dispatch.override() in (None, "ascend"):
+        from . import ascend  # imports MindSpore
+
+        plain = bias is None and logit_scale is None and soft_cap is None and not rank and not entropy
+        if ascend.can_fuse_linear(hidden, weight, plain=plain):
+            return ascend.linear_token_nll(hidden, weight, labels, ignore_index)
+    if dispatch.choose(device, format_of(hidden)).name in ("mindspore", "ascend"):
         from . import on_device
 
         return scatter(classes.shape, index, on_device.linear_statistics(hidden, head, index, kept, rank, entropy))

@@ -28,6 +28,7 @@ class Rows(State):
     def __init__(self, columns: int) -> None:
         self.columns = int(columns)
         self._parts: list[np.ndarray] = []  # matrices [n, 1 + columns], the id first; or [n, columns] without ids
+        self._compacted = True  # at most one part, sorted and without repeated ids
         self._absorbed = False
 
     @property
@@ -58,26 +59,36 @@ class Rows(State):
             matrix = np.concatenate([names.astype(np.int64)[:, None], matrix], axis=1)
         if len(matrix):
             self._append(matrix)
-            self._compact()
+            if ids is not None:
+                self._compact()
 
     def _append(self, matrix: np.ndarray) -> None:
         if self._parts and self._parts[0].shape[1] != matrix.shape[1]:
             raise ValueError(_SOME_WITH_IDS)
         self._parts.append(matrix)
+        self._compacted = False
+
+    def _joined(self) -> np.ndarray:
+        return self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
 
     def _compact(self) -> np.ndarray:
         """One sorted matrix without repeated ids."""
         if not self._parts:
             return np.zeros((0, self.columns), np.int64)
-        matrix = self._parts[0] if len(self._parts) == 1 else np.concatenate(self._parts)
-        matrix = matrix[np.lexsort(matrix.T[::-1])]
+        if self._compacted:
+            return self._parts[0]
+        matrix = self._joined()
+        if matrix.shape[1] == 1:
+            matrix = np.sort(matrix, axis=None)[:, None]  # ten times faster than an indirect sort
+        else:
+            matrix = matrix[np.lexsort(matrix.T[::-1])]
         if matrix.shape[1] > self.columns:
             same_id = matrix[1:, 0] == matrix[:-1, 0]
             differs = same_id & (matrix[1:] != matrix[:-1]).any(axis=1)
             if differs.any():
                 raise ValueError(f"sample id {int(matrix[1:][differs][0, 0])} was given twice with different contents")
             matrix = matrix[np.concatenate([[True], ~same_id])]
-        self._parts = [matrix]
+        self._parts, self._compacted = [matrix], True
         return matrix
 
     @property
@@ -85,6 +96,20 @@ class Rows(State):
         """int64 [n, columns], sorted (by id where there are ids)."""
         matrix = self._compact()
         return matrix[:, matrix.shape[1] - self.columns :]
+
+    @property
+    def in_any_order(self) -> np.ndarray:
+        """int64 [n, columns]: ``value`` without the cost of sorting, for what does not depend on the order."""
+        if not self._parts or self._parts[0].shape[1] > self.columns:
+            return self.value
+        return self._joined()
+
+    @property
+    def ids(self) -> np.ndarray | None:
+        """The sample ids of the rows of ``value``; None where rows came without, or where there are none."""
+        if not self._parts or self._parts[0].shape[1] == self.columns:
+            return None
+        return self._compact()[:, 0]
 
     def check_merge(self, other: Rows) -> None:
         if self._parts and other._parts and self._parts[0].shape[1] != other._parts[0].shape[1]:
@@ -109,7 +134,7 @@ class Rows(State):
         return bytes([matrix.shape[1] - self.columns if len(matrix) else 2]) + matrix.astype("<i8").tobytes()
 
     def absorb(self, announced: list[bytes]) -> None:
-        self._parts = []
+        self._parts, self._compacted = [], True
         for content in announced:
             if content[0] != 2:
                 self._append(np.frombuffer(content[1:], "<i8").astype(np.int64).reshape(-1, self.columns + content[0]))
@@ -123,4 +148,4 @@ class Rows(State):
     def load(self, saved: Mapping) -> None:
         width = self.columns + bool(saved["ids"])
         matrix = np.asarray(saved["rows"], np.int64).reshape(-1, width)
-        self._parts = [matrix] if len(matrix) else []
+        self._parts, self._compacted = [matrix] if len(matrix) else [], False

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, top_k_accuracy_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, recall_score, top_k_accuracy_score
 
 from mindeval import Accuracy
 
@@ -89,3 +89,85 @@ def test_options_that_do_not_exist_are_refused():
         Accuracy(task="regression")
     with pytest.raises(ValueError, match="top_k must be an int of at least 1, but got 0"):
         Accuracy(top_k=0)
+
+
+def batch(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 5, 40)
+    labels[rng.random(40) < 0.2] = -100
+    labels[0] = 0
+    return rng.integers(0, 5, 40), labels, rng.random(40)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_macro_average_is_scikit_learns_balanced_accuracy(weighted):
+    for seed in range(10):
+        predicted, labels, weights = batch(seed)
+        kept = labels != -100
+        given = weights if weighted else None
+        sample_weight = weights[kept] if weighted else None
+        balanced = balanced_accuracy_score(labels[kept], predicted[kept], sample_weight=sample_weight)
+        whole = accuracy_score(labels[kept], predicted[kept], sample_weight=sample_weight)
+        for average, expected in (("macro", balanced), ("none", balanced), ("weighted", whole), ("micro", whole)):
+            metric = Accuracy(average=average, weighted=weighted)
+            metric.update(predicted[:9], labels[:9], weights=None if given is None else given[:9])
+            metric.update(predicted[9:], labels[9:], weights=None if given is None else given[9:])
+            assert metric.eval() == pytest.approx(expected, abs=1e-12)
+        table = Accuracy(average="none", weighted=weighted)(predicted, labels, weights=given).parts["per_class"]
+        options = {"labels": table["class"], "average": None, "sample_weight": sample_weight}
+        recalls = recall_score(labels[kept], predicted[kept], **options)
+        assert table["accuracy"] == pytest.approx(recalls.tolist(), abs=1e-12)
+
+
+def test_constant_predictions_have_one_accuracy_and_another_balanced_one():
+    # torchmetrics #2320: two spellings of one metric gave 0.5 and 0.8
+    predicted, labels = [0] * 10, [0] * 8 + [1] * 2
+    assert evaluated(predicted, labels) == 0.8
+    assert evaluated(predicted, labels, average="macro") == 0.5
+
+
+def test_balanced_accuracy_of_top_scores_leaves_out_classes_without_labels():
+    scores = np.float32([[0.9, 0.1, 0.0]] * 3)  # torchmetrics #2418: 1/2 for both k, class 1 has no labels
+    for top_k in (1, 2):
+        assert evaluated(scores, [0, 0, 2], top_k=top_k, average="macro") == 0.5
+
+
+def test_multilabel_accuracy_is_scikit_learns_subset_accuracy():
+    rng = np.random.default_rng(4)
+    scores, labels, weights = rng.random((50, 2)).astype(np.float32), rng.integers(0, 2, (50, 2)), rng.random(50)
+    decided = (scores > 0.5).astype(int)
+    assert evaluated(scores, labels, task="multilabel") == accuracy_score(labels, decided)
+    assert evaluated(scores - 0.5, labels, task="multilabel", threshold=0.0) == accuracy_score(labels, decided)
+    metric = Accuracy(task="multilabel", weighted=True)
+    metric.update(decided, labels, weights=weights)
+    assert metric.eval() == pytest.approx(accuracy_score(labels, decided, sample_weight=weights), abs=1e-12)
+    assert evaluated([[1, 0], [1, 1]], [[1, -100], [0, -100]], task="multilabel") == 0.5
+
+
+def test_binary_scores_are_decided_by_the_threshold():
+    scores, labels = np.float32([0.2, 0.7, 0.5, 0.9]), [0, 1, 0, 0]
+    assert evaluated(scores, labels, task="binary") == 0.75  # 0.5 is not above 0.5
+    assert evaluated(scores[:, None], labels, task="binary") == 0.75
+    assert evaluated(ms.Tensor(scores - 0.5), labels, task="binary", threshold=0.0) == 0.75
+    with pytest.raises(ValueError, match="must be probabilities"):
+        evaluated(scores - 0.5, labels, task="binary")
+
+
+@pytest.mark.parametrize(
+    ("options", "inputs", "message"),
+    [
+        ({"num_classes": 3}, ([0, 1], [0, 3]), r"\[0, 3\).*but got 3"),
+        ({"num_classes": 3}, ([0, 3], [0, 1]), r"predictions must be class ids in \[0, 3\), but got 3"),
+        ({"num_classes": 3}, (np.zeros((2, 4), np.float32), [0, 1]), "must have 3 scores"),
+        ({"task": "multilabel"}, ([[0, 2]], [[0, 1]]), "must be 0 or 1"),
+    ],
+)
+def test_classes_beyond_the_declared_ones_are_refused(options, inputs, message):
+    with pytest.raises(ValueError, match=message):
+        Accuracy(**options).update(*inputs)
+
+
+@pytest.mark.parametrize("options", [{"average": "samples"}, {"task": "multilabel", "top_k": 2}])
+def test_unknown_averages_are_refused(options):
+    with pytest.raises(ValueError, match="For 'Accuracy'"):
+        Accuracy(**options)

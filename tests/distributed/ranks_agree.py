@@ -15,7 +15,7 @@ import numpy as np
 from harness import case, message, run_all
 from mindspore import nn, train
 
-from mindeval import Accuracy, Loss, Metric, MetricCollection, Perplexity, distributed, wire
+from mindeval import Accuracy, Loss, Metric, MetricCollection, Perplexity, distributed, kernels, wire
 from mindeval.state import Counts, ExactSum, Grouped, Rows
 
 ms.set_device("CPU")
@@ -276,6 +276,27 @@ def large_states_take_two_and_discovered_ones_three_all_reduces():
     assert len(CALLS) == before + 3
     assert own.result()["sums"] == alone.result()["sums"]
     assert own.result()["row_sum"] == alone.result()["row_sum"]
+
+
+@case
+def vocabulary_shards_give_the_statistics_of_the_whole_and_the_same_bits():
+    logits = RNG.normal(scale=3, size=(N, 1003)).astype(np.float16)
+    labels = RNG.integers(0, 1003, N).astype(np.int32)
+    labels[5] = -100
+    start, stop = (1003 * r // WORLD for r in (RANK, RANK + 1))
+    want = kernels.token_nll(logits, labels, rank=True, entropy=True)
+    before = len(CALLS)
+    mine = ms.Tensor(np.ascontiguousarray(logits[:, start:stop]))
+    got = kernels.vocab_parallel_nll(mine, labels, start, rank=True, entropy=True)
+    assert len(CALLS) - before == 3
+    assert np.abs(got.nll - want.nll).max() <= 1e-7
+    assert (got.rank == want.rank).all()
+    assert np.abs(got.entropy - want.entropy).max() <= 4e-6
+    bits = got.nll.view(np.int64)
+    assert (wire.MindSporeCommunicator().all_reduce(bits >> 8) == WORLD * (bits >> 8)).all()
+    labels[7] = 1003
+    error = message(lambda: kernels.vocab_parallel_nll(mine, labels, start))
+    assert error.startswith("labels must lie in [0, 1003), the vocabulary of all ranks"), error
 
 
 @case

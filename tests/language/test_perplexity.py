@@ -15,6 +15,8 @@ B, T, V = 3, 5, 8
 LOGITS = RNG.normal(scale=3, size=(B, T, V)).astype(np.float32)
 LABELS = RNG.integers(0, V, (B, T))
 LABELS[1, 2:] = -100
+RNG_WIDE = RNG.normal(scale=5, size=(4, 6, 3001)).astype(np.float32)
+WIDE_LABELS = RNG.integers(0, 3001, (4, 6))
 
 
 def reference(logits, labels, keep=None):
@@ -226,3 +228,18 @@ def test_settings_that_make_no_sense_are_refused():
         evaluated(LOGITS[0], LABELS[0], options={"shift": True})
     with pytest.raises(ValueError, match="texts come without n_bytes"):
         evaluated(np.float32([1.0]), texts=["a"], n_bytes=1)
+
+
+@pytest.mark.parametrize("dtype", [ms.float16, ms.bfloat16, ms.float32])
+def test_native_kernel_and_its_numpy_twin_give_the_same_bits(dtype, monkeypatch):
+    from mindeval import kernels
+
+    if not any(end.name == "native" for end in kernels.info()):
+        pytest.skip("the native kernel was not built: its twin is what runs here")
+    states = {}
+    for name in ("native", "numpy"):
+        monkeypatch.setenv("MINDEVAL_KERNEL", name)
+        metric = Perplexity()
+        metric.update(ms.Tensor(RNG_WIDE).astype(dtype), WIDE_LABELS)
+        states[name] = metric.state_dict()
+    assert states["native"] == states["numpy"]

@@ -11,8 +11,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from answer_rows import ANSWER_ROWS
+from rows_classification import ROWS as CLASSIFICATION
 
-from mindeval import Accuracy, Loss, Metric, Perplexity
+from mindeval import (
+    BLEU,
+    ROUGE,
+    TER,
+    Accuracy,
+    CharErrorRate,
+    ChrF,
+    DistinctN,
+    EditSimilarity,
+    ExactMatch,
+    Loss,
+    Metric,
+    Perplexity,
+    RepetitionRate,
+    SentenceBLEU,
+    TokenF1,
+    WordErrorRate,
+)
 
 
 @dataclass(frozen=True)
@@ -62,6 +81,22 @@ def nll_with_bytes(rng: np.random.Generator) -> tuple:
     return nll, mask, "語" * int(rng.integers(1, 5)) + " words here"
 
 
+FRAGMENTS = ["the", "cat", "sat.", "3.5%", "今天", "天气", "很好", "，", "👍", "\n", " ", "ไทย", "É", "don't", ""]
+
+
+def some_text(rng: np.random.Generator) -> str:
+    return " ".join(rng.choice(FRAGMENTS, size=rng.integers(0, 9)).tolist())
+
+
+def text_sample(rng: np.random.Generator) -> tuple[str, list[str]]:
+    """A prediction, now and then empty, and one to three references."""
+    return some_text(rng), [some_text(rng) for _ in range(rng.integers(1, 4))]
+
+
+def text_batch(samples: list) -> tuple[list[str], list[list[str]]]:
+    return [prediction for prediction, _ in samples], [references for _, references in samples]
+
+
 LAWS: dict[str, Row] = {
     "Loss": Row(Loss, lambda rng: (np.float64(wild_float(rng)),), stacked),
     "Loss masked": Row(Loss, masked_loss, stacked),
@@ -85,4 +120,26 @@ LAWS: dict[str, Row] = {
     ),
     "Accuracy": Row(Accuracy, lambda rng: (rng.integers(0, 3), rng.integers(0, 3)), stacked),
     "Accuracy top 2 of tokens": Row(lambda: Accuracy(top_k=2), token_sample, stacked),
+    "BLEU": Row(BLEU, text_sample, text_batch),
+    "BLEU of characters": Row(lambda: BLEU(2, "char", "add-k", effective_order=True), text_sample, text_batch),
+    "SentenceBLEU": Row(SentenceBLEU, text_sample, text_batch),
+    "ROUGE": Row(ROUGE, text_sample, text_batch),
+    "ROUGE of all types": Row(
+        lambda: ROUGE(["rouge-1", "rouge-4", "rouge-l", "rouge-lsum"], "zh", multiple="average"),
+        text_sample,
+        text_batch,
+    ),
+    "ChrF": Row(lambda: ChrF(word_order=2), text_sample, text_batch),
+    "TER": Row(TER, text_sample, text_batch),
+    "ExactMatch": Row(ExactMatch, text_sample, text_batch),
+    "TokenF1": Row(TokenF1, text_sample, text_batch),
+    "WordErrorRate": Row(WordErrorRate, text_sample, text_batch),
+    "CharErrorRate": Row(CharErrorRate, text_sample, text_batch),
+    "EditSimilarity": Row(EditSimilarity, text_sample, text_batch),
+    "DistinctN": Row(DistinctN, text_sample, text_batch),
+    "DistinctN of samples": Row(lambda: DistinctN(1, "sample"), text_sample, text_batch),
+    "RepetitionRate": Row(lambda: RepetitionRate(1), text_sample, text_batch),
 }
+
+LAWS.update({name: Row(*case) for name, case in CLASSIFICATION.items()})
+LAWS.update({name: Row(*row) for name, row in ANSWER_ROWS.items()})

@@ -1,0 +1,183 @@
+"""Preparing a generated text: reasoning blocks, where the model ran on, character widths, markup."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from mindeval.answers._result import Extraction
+
+# Opening and closing marks of reasoning, as model families write them.
+_REASONING_TAGS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+)
+_FINAL_CHANNEL = "<|channel|>final<|message|>"
+_OTHER_CHANNEL = re.compile(r"<\|channel\|>(?!final)\w+")
+
+# What a model writes when it goes on after its answer: control tokens, the next turn, the next few-shot question.
+_END_OF_TURN = re.compile(
+    r"<\|(?:im_end|im_start|endoftext|eot_id|end|return|end_of_text|user|assistant|EOT)\|>|</s>|<eos>"
+    r"|<end_of_turn>|<｜end▁of▁sentence｜>|\[INST\]"
+)
+_START_OF_TURN = re.compile(r"^\s*(?:<\|(?:im_start|assistant|start)\|>(?:\s*assistant\b)?\s*)+")
+_NEW_QUESTION = re.compile(
+    r"(?:^|\n)[ \t#>*]*(?:"
+    r"(?:Next |New |Example )?(?:Question|Problem|Exercise|Passage)[ \t]*(?:\#?\d+)?[ \t*]*[:：.]"
+    r"|Q[ \t]*\d*[ \t*]*[:：]"
+    r"|(?:Human|User|Student|Instruction)[ \t*]*[:：]"
+    r"|(?:下一题|新题|问题|题目|例题|问)[ \t]*\d*[ \t*]*[:：.]"
+    r")",
+    re.IGNORECASE,
+)
+
+# Traditional characters of the words that the rules look for, so that each rule is written once.
+_SIMPLIFIED = str.maketrans(
+    "選擇項為對確錯誤應該題個這總結論綜問認說與終後無沒並樣來過從給會將僅種實雖須獨當視願見變歸難屬條關",
+    "选择项为对确错误应该题个这总结论综问认说与终后无没并样来过从给会将仅种实虽须独当视愿见变归难属条关",
+)
+_INVISIBLE = re.compile("[\u200b\u200c\u200d\u2060\ufeff\u00ad]")
+
+
+def strip_reasoning(text: str) -> Extraction:
+    """The part of a text that is meant for the reader, without its reasoning.
+
+    Blocks such as ``<think>...</think>`` are removed. A closing mark without an opening one (the chat template wrote
+    the opening one into the prompt) ends the reasoning that began with the text. An opening mark that is never closed
+    means that the model was cut off while thinking: what follows it is not an answer.
+
+    Args:
+        text: What the model generated.
+
+    Returns:
+        Extraction: ``answer`` is the remaining text without outer white space (possibly empty), ``rule`` is
+        ``"no reasoning"``, ``"closed reasoning"`` or ``"unclosed reasoning"``.
+
+    Examples:
+        >>> from mindeval.answers.extraction import strip_reasoning
+        >>> strip_reasoning("<think>Is it B?</think>The answer is C.").answer
+        'The answer is C.'
+        >>> strip_reasoning("<think>Is it B? The answer").rule
+        'unclosed reasoning'
+    """
+    visible, _, rule = split_reasoning(text)
+    return Extraction(visible.strip(), rule)
+
+
+def split_reasoning(text: str) -> tuple[str, str, str]:
+    """(visible text, closed reasoning, rule), see strip_reasoning; white space is kept."""
+    if not isinstance(text, str):
+        raise TypeError(f"a generated text must be a str, but got {type(text).__name__}")
+    if _FINAL_CHANNEL in text:
+        reasoning, _, visible = text.rpartition(_FINAL_CHANNEL)
+        return visible, reasoning, "closed reasoning"
+    if _OTHER_CHANNEL.search(text):
+        return "", "", "unclosed reasoning"
+    reasoning, rule = "", "no reasoning"
+    for opening, closing in _REASONING_TAGS:
+        text, inside, found = _remove_blocks(text, opening, closing)
+        reasoning += inside
+        rule = found if found == "unclosed reasoning" or rule == "no reasoning" else rule
+    return text, reasoning, rule
+
+
+def _remove_blocks(text: str, opening: str, closing: str) -> tuple[str, str, str]:
+    """Remove the blocks between two marks; nested and repeated marks are allowed."""
+    marks = list(re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", text, re.IGNORECASE))
+    if not marks:
+        return text, "", "no reasoning"
+    visible, reasoning, depth, position = "", "", 0, 0
+    for mark in marks:
+        piece, position = text[position : mark.start()], mark.end()
+        closes = mark.group().lower() == closing.lower()
+        if depth:
+            reasoning += piece
+        elif closes:  # all that was written so far was reasoning
+            visible, reasoning = "", reasoning + visible + piece
+        else:
+            visible += piece
+        depth = max(0, depth - 1) if closes else depth + 1
+    if depth:
+        return visible, reasoning, "unclosed reasoning"
+    return visible + text[position:], reasoning, "closed reasoning"
+
+
+def segments(text: str) -> list[str]:
+    """The text up to the end of the model's turn, cut where a new question begins; the first part that says anything
+    is the answer to the question that was asked, the others answer questions the model made up."""
+    text = _END_OF_TURN.split(_START_OF_TURN.sub("", text), maxsplit=1)[0]
+    starts = [match.start() for match in _NEW_QUESTION.finditer(text)]
+    edges = [0, *[start for start in starts if start > 0], len(text)]
+    parts = [text[first:last] for first, last in zip(edges, edges[1:])]
+    while len(parts) > 1 and not parts[0].strip():
+        parts.pop(0)
+    return parts
+
+
+def fold(text: str) -> str:
+    """Full-width, circled and mathematical letters and digits as plain ones; the traditional characters of the rules'
+    words as simplified ones; no invisible characters."""
+    text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
+    return text.translate(_SIMPLIFIED).replace("’", "'").replace("‘", "'").replace("`", "'")
+
+
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*")
+_LATEX_FONT = re.compile(
+    r"\\(?:text|textbf|textit|textrm|texttt|textsf|mathrm|mathbf|mathsf|mathit|mathbb|mbox|operatorname|bm"
+    r"|boldsymbol|bf|rm)"
+    r"\s*\{([^{}]*)\}"
+)
+
+
+def boxes(text: str) -> list[tuple[int, int, str]]:
+    r"""(start, end, content) of each ``\boxed{...}``, ``\fbox{...}`` or ``\boxed x`` whose braces are balanced."""
+    found = []
+    for match in _BOX.finditer(text):
+        start = match.end()
+        if start >= len(text):
+            continue
+        if text[start] != "{":
+            content = re.match(r"[^\s$.,;，。]+", text[start:])
+            if content and match.group()[-1:].isspace():
+                found.append((match.start(), start + content.end(), content.group()))
+            continue
+        depth = 0
+        for position in range(start, len(text)):
+            depth += {"{": 1, "}": -1}.get(text[position], 0) if text[position - 1] != "\\" else 0
+            if depth == 0:
+                found.append((match.start(), position + 1, text[start + 1 : position]))
+                break
+    return found
+
+
+def unwrap_fonts(text: str) -> str:
+    r"""``\text{B}`` and its kind as ``B``."""
+    previous = None
+    while previous != text:
+        previous, text = text, _LATEX_FONT.sub(r"\1", text)
+    return text
+
+
+BOX_MARK = "\ue000"  # a private character that stands for "here is a boxed or tagged answer"
+
+
+def plain(text: str) -> str:
+    """Folded text without Markdown, LaTeX and HTML wrappers; boxed and tagged answers begin with BOX_MARK."""
+    for start, end, content in reversed(boxes(text)):
+        text = f"{text[:start]}{BOX_MARK}{content}\n{text[end:]}"
+    text = re.sub(r"<\s*(?:answer|final_answer|final|choice)\s*>", BOX_MARK, text, flags=re.IGNORECASE)
+    text = re.sub(r"<\s*/\s*(?:answer|final_answer|final|choice)\s*>", "\n", text, flags=re.IGNORECASE)
+    text = re.sub(r"<br\s*/?>", "\n", text)
+    text = re.sub(r"</?(?:b|strong|i|em|p|span|u|mark|code|div|h\d|li|ul|ol)(?:\s[^<>]*)?>", "", text)
+    text = re.sub(r"~~.*?~~", "", text)
+    text = unwrap_fonts(text)
+    text = re.sub(
+        r"\\[()\[\]]|\\[,;:! ]|\\quad|\\left|\\right|\$|\*+|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)", "", text
+    )
+    text = re.sub(r"^[ \t]*(?:#{1,6}(?!#)|>+)[ \t]*", "", text, flags=re.MULTILINE)
+    return fold(text)

@@ -1,0 +1,195 @@
+"""PassAtK: how often at least one of k samples is right, and its relatives, from n samples of each problem."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mindeval import inputs
+from mindeval.metric import Metric
+from mindeval.state import Count, Counts
+
+
+def pass_at_k(n: int, c: int, k: int) -> Fraction:
+    r"""The unbiased estimate of pass@k of one problem, exactly.
+
+    .. math:: 1 - \binom{n-c}{k} \Big/ \binom{n}{k}
+
+    Args:
+        n: Samples that were drawn.
+        c: How many of them are right.
+        k: Samples that a user would draw, at most n.
+
+    Raises:
+        ValueError: If not 0 <= c <= n and 1 <= k <= n: with fewer than k samples there is no unbiased estimate.
+
+    Source: Chen et al., 2021, "Evaluating Large Language Models Trained on Code", eq. 1.
+
+    >>> pass_at_k(3, 1, 2)
+    Fraction(2, 3)
+    """
+    _check(n, c, k)
+    return 1 - Fraction(math.comb(n - c, k), math.comb(n, k))
+
+
+def g_pass_at_k(n: int, c: int, k: int, threshold: float | Fraction) -> Fraction:
+    r"""The probability that at least ``ceil(threshold * k)`` (and at least one) of k samples are right.
+
+    .. math:: \sum_{j=\max(1, \lceil \tau k \rceil)}^{\min(c, k)} \binom{c}{j} \binom{n-c}{k-j} \Big/ \binom{n}{k}
+
+    Source: Liu et al., 2024, "Are Your LLMs Capable of Stable Reasoning?" (G-Pass@k).
+
+    >>> g_pass_at_k(4, 2, 2, 1.0)
+    Fraction(1, 6)
+    """
+    _check(n, c, k)
+    least = max(1, math.ceil(Fraction(str(threshold)) * k))
+    ways = sum(math.comb(c, j) * math.comb(n - c, k - j) for j in range(least, min(c, k) + 1))
+    return Fraction(ways, math.comb(n, k))
+
+
+def _check(n: int, c: int, k: int) -> None:
+    if not 0 <= c <= n or not 1 <= k <= n:
+        raise ValueError(f"pass@k needs 0 <= c <= n and 1 <= k <= n, but got n={n}, c={c}, k={k}")
+
+
+class PassAtK(Metric):
+    r"""pass@k over problems of n samples each: the mean of the unbiased estimates, with exact integers.
+
+    ``update(correct[, answers[, mask]])``:
+
+    ======= ========================== ==================================================================
+    input   shape                      meaning
+    ======= ========================== ==================================================================
+    correct ``[B, n_samples]``         bool: which samples of each problem are right
+    answers B lists of n_samples str   the extracted answers, for the majority vote; ``""`` does not vote
+    mask    ``[B]``                    bool, True counts
+    ======= ========================== ==================================================================
+
+    ``result()``: ``pass@k`` for each k, ``avg@n`` (mean share of right samples), ``g_pass@k`` by threshold and its mean
+    over thresholds above 1/2 (``mg_pass@k``), and where answers were given ``cons@n`` (the commonest answer is right;
+    of several equally common answers each counts its share).
+
+    Args:
+        k: One k or several; the first is the value of ``eval()``.
+        n_samples: Samples of each problem.
+        thresholds: The thresholds of G-Pass@k.
+        distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
+        name: the metric's name in messages.
+
+    Raises:
+        ValueError: If a k is above n_samples (there is no unbiased estimate then), or shapes do not match.
+        TypeError: If ``correct`` is not bool.
+
+    Sources: Chen et al., 2021 (pass@k); Wang et al., 2022, "Self-Consistency" (majority vote); Liu et al., 2024
+    (G-Pass@k).
+
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
+
+    >>> import numpy as np
+    >>> metric = PassAtK(k=(1, 2), n_samples=3)
+    >>> metric.update(np.array([[True, False, False], [True, True, True]]))
+    >>> metric.eval(), metric.result()["pass@2"]
+    (0.6666666666666666, 0.8333333333333334)
+    """
+
+    higher_is_better = True
+
+    def __init__(
+        self,
+        k: int | Sequence[int] = 1,
+        n_samples: int = 1,
+        *,
+        thresholds: Sequence[float] = (0.5, 0.75, 1.0),
+        distributed: bool | str = False,
+        name: str | None = None,
+    ) -> None:
+        self.ks = (k,) if isinstance(k, int) else tuple(k)
+        self.n_samples, self.thresholds = n_samples, tuple(thresholds)
+        for wanted in self.ks or (0,):
+            if not 1 <= wanted <= n_samples:
+                raise ValueError(
+                    f"For 'PassAtK', k must be between 1 and n_samples={n_samples}, but got {wanted}: fewer "
+                    f"samples than "
+                    "k give no unbiased estimate"
+                )
+        if any(not 0 <= threshold <= 1 for threshold in self.thresholds):
+            raise ValueError(f"For 'PassAtK', thresholds must lie in [0, 1], but got {self.thresholds}")
+        super().__init__(
+            # problems by their number of right samples; votes won by the right answer, by the number of tied winners
+            states={"problems": Counts((n_samples + 1,)), "votes": Counts((n_samples + 1,)), "voted": Count()},
+            settings={"k": "+".join(map(str, self.ks)), "n": n_samples},
+            distributed=distributed,
+            name=name,
+        )
+
+    def _contribution(self, correct: Any, answers: Any = None, mask: Any = None) -> dict[str, Any]:
+        right = inputs.to_numpy(correct, "correct")
+        if right.dtype.kind != "b":
+            raise TypeError(f"correct must be bool, but got {right.dtype}")
+        if right.ndim != 2 or right.shape[1] != self.n_samples:
+            raise ValueError(f"correct must have shape [B, {self.n_samples}], but got {list(right.shape)}")
+        counted = np.ones(len(right), bool) if mask is None else inputs.boolean_mask(mask, (len(right),))
+        problems = np.bincount(right[counted].sum(axis=1), minlength=self.n_samples + 1)
+        votes, voted = np.zeros(self.n_samples + 1, np.int64), 0
+        if answers is not None:
+            rows = answers.tolist() if isinstance(answers, np.ndarray) else list(answers)
+            if len(rows) != len(right):
+                raise ValueError(f"answers must have {len(right)} rows to match correct, but got {len(rows)}")
+            for row in np.flatnonzero(counted).tolist():
+                given = inputs.texts(rows[row], "answers")
+                if len(given) != self.n_samples:
+                    raise ValueError(f"answers must have {self.n_samples} per problem, but row {row} has {len(given)}")
+                winners, won = majority(given, right[row].tolist())
+                votes[winners] += won
+                voted += 1
+        return {"problems": problems, "votes": votes, "voted": voted, "samples": int(counted.sum())}
+
+    def _compute(self, states: Mapping[str, Any]) -> dict[str, Any]:
+        by_right = states["problems"].value.tolist()
+        n, total = self.n_samples, sum(by_right)
+
+        def mean(estimate: Any) -> float:
+            return float(
+                sum(estimate(c) * problems for c, problems in enumerate(by_right) if problems) / Fraction(total)
+            )
+
+        parts: dict[str, Any] = {f"pass@{k}": mean(lambda c, k=k: pass_at_k(n, c, k)) for k in self.ks}
+        parts[f"avg@{n}"] = mean(lambda c: Fraction(c, n))
+        if states["voted"].value == total:
+            votes = states["votes"].value.tolist()
+            parts[f"cons@{n}"] = float(
+                sum(Fraction(won, ties) for ties, won in enumerate(votes) if won) / Fraction(total)
+            )
+        for k in self.ks:
+            parts[f"g_pass@{k}"] = {str(t): mean(lambda c, k=k, t=t: g_pass_at_k(n, c, k, t)) for t in self.thresholds}
+            parts[f"mg_pass@{k}"] = mean(lambda c, k=k: _mean_g_pass(n, c, k))
+        return parts
+
+
+def _mean_g_pass(n: int, c: int, k: int) -> Fraction:
+    """2/k times the sum of G-Pass@k at the thresholds i/k above 1/2."""
+    return Fraction(2, k) * sum(
+        (g_pass_at_k(n, c, k, Fraction(i, k)) for i in range(-(-k // 2) + 1, k + 1)), Fraction(0)
+    )
+
+
+def majority(answers: Sequence[str], correct: Sequence[bool]) -> tuple[int, int]:
+    """(how many answers are equally common, how many of those are right); an answer is right if any sample with it is.
+
+    >>> majority(["5", "5", "7", ""], [True, True, False, False])
+    (1, 1)
+    """
+    votes = Counter(answer for answer in answers if answer)
+    if not votes:
+        return 0, 0
+    most = max(votes.values())
+    winners = [answer for answer, count in votes.items() if count == most]
+    right = {answer for answer, is_right in zip(answers, correct) if is_right}
+    return len(winners), sum(winner in right for winner in winners)

@@ -1,0 +1,357 @@
+"""From predictions (class ids, probabilities or logits) and labels to decided classes, checked and in blocks.
+
+What is done with the decisions lives in _totals.py and in the metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mindeval import inputs
+
+TASKS = ("classification", "binary", "multiclass", "multilabel")
+BLOCK = 1 << 15  # labels of a block: a few int64 blocks of this size stay in the second-level cache
+_SCORES_OF_A_BLOCK = 1 << 20
+
+
+class Block(NamedTuple):
+    """Positions that count: decided class, label, and weight (None: all weigh 1) of each."""
+
+    predictions: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray | None
+
+
+class Decisions:
+    """The decided class and the label of each position of a batch.
+
+    Args:
+        predictions: class ids, flat.
+        labels: class ids, flat, ignored ones among them.
+        counted: bool, flat: the positions that count; None where ``ignore_index`` alone decides.
+        weights: float64, flat, or None.
+        ignore_index: the label of positions that do not count.
+        limit: class ids must be below this (None: no limit is known).
+        classes: the number of classes that is known from the shape of the scores or was declared (0: unknown).
+        rows: the length of the first axis.
+    """
+
+    def __init__(
+        self,
+        predictions: np.ndarray,
+        labels: np.ndarray,
+        counted: np.ndarray | None,
+        weights: np.ndarray | None,
+        ignore_index: int,
+        limit: int | None,
+        classes: int,
+        rows: int,
+    ) -> None:
+        self.predictions, self.labels, self.counted, self.weights = predictions, labels, counted, weights
+        self.ignore_index, self.limit, self.classes, self.rows = ignore_index, limit, classes, rows
+        self._seen = 0  # positions that blocks() gave
+
+    def blocks(self) -> Iterator[Block]:
+        """The positions that count, int64, checked, a block at a time: no copy of the whole is made."""
+        for start in range(0, self.labels.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            labels = self.labels[part].astype(np.int64, copy=False)
+            predictions = self.predictions[part].astype(np.int64, copy=False)
+            weights = None if self.weights is None else self.weights[part]
+            keep = None if self.counted is None else self.counted[part]
+            if keep is None and (self.ignore_index >= 0 or not _inside(labels, self.limit)):
+                keep = labels != self.ignore_index
+            if keep is not None and not keep.all():
+                labels, predictions = labels[keep], predictions[keep]
+                weights = None if weights is None else weights[keep]
+            if labels.size:
+                if keep is not None:
+                    _check_range(labels, self.limit, "labels", self.ignore_index)
+                _check_range(predictions, self.limit, "predictions", None)
+                self._seen += labels.size
+                yield Block(predictions, labels, weights)
+
+    def samples(self) -> int:
+        """Rows of the first axis with a position that counts, once ``blocks`` gave them all."""
+        if self.labels.size == self.rows:
+            return self._seen
+        counted = self.labels != self.ignore_index if self.counted is None else self.counted
+        return int(counted.reshape(self.rows, -1).any(axis=1).sum()) if self.rows else 0
+
+
+def decide(
+    predictions: Any,
+    labels: Any,
+    mask: Any = None,
+    weights: Any = None,
+    *,
+    task: str = "classification",
+    num_classes: int | None = None,
+    threshold: float = 0.5,
+    top_k: int = 1,
+    ignore_index: int = -100,
+) -> Decisions:
+    """Decided classes and labels of a batch of binary or multiclass predictions.
+
+    Args:
+        predictions: class ids of the labels' shape; or scores (probabilities or logits) of the labels' shape with
+            one more axis, the classes (or of shape [N, classes] for N labels in all), of which the highest score is
+            decided, the lowest id among equals. For ``task="binary"`` floats of the labels' shape (or with a last
+            axis of length 1) are scores of class 1, decided by ``threshold``.
+        labels: class ids of any shape.
+        mask: bool of the labels' shape, True where a position counts.
+        weights: numbers >= 0 of the labels' shape, or of its first axes.
+        task: "classification", "binary" or "multiclass".
+        num_classes: the declared number of classes.
+        threshold: see ``above_threshold``.
+        top_k: with scores, a label among the ``top_k`` highest is decided; if it is not, the highest.
+        ignore_index: the label of positions that do not count.
+
+    Raises:
+        ValueError, TypeError: if shapes, dtypes or ranges do not fit; see the messages.
+    """
+    wanted = np.atleast_1d(_ids(labels, "labels"))
+    given = inputs.to_numpy(predictions, "predictions")
+    if wanted.size == 0:
+        raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
+    if given.ndim == 0:
+        given = given.reshape(1)
+    elif np.ndim(labels) == 0 and given.ndim == 1:
+        given = given[None] if given.size > 1 or task == "multiclass" else given
+    limit = 2 if task == "binary" else num_classes
+    counted, flat_weights = _counted(wanted, mask, ignore_index), spread_weights(weights, wanted.shape)
+    if task == "binary" and given.shape == (*wanted.shape, 1):
+        given = given[..., 0]
+    classes = limit or 0
+    if given.shape == wanted.shape:
+        if given.dtype.kind in "iub":
+            decided = given
+        elif task == "binary":
+            decided = above_threshold(given, threshold, wanted != ignore_index if counted is None else counted)
+        else:
+            decided = _whole_ids(given, task, wanted != ignore_index if counted is None else counted)
+        if top_k != 1:
+            raise ValueError(
+                f"top_k={top_k} needs scores of every class, but got class ids of shape {list(given.shape)}"
+            )
+    elif given.ndim > 1 and (given.shape[:-1] == wanted.shape or given.shape[:-1] == (wanted.size,)):
+        classes = _check_width(given.shape[-1], limit, top_k)
+        limit = classes
+        decided = highest(given, wanted, wanted != ignore_index if counted is None else counted, top_k)
+    else:
+        raise ValueError(
+            f"predictions must have the shape of labels {list(wanted.shape)} (class ids) or that with an axis of "
+            f"classes at the end (scores), but got {list(given.shape)}"
+        )
+    flat_counted = None if counted is None else counted.reshape(-1)
+    return Decisions(
+        decided.reshape(-1), wanted.reshape(-1), flat_counted, flat_weights, ignore_index, limit, classes, len(wanted)
+    )
+
+
+class Flags(NamedTuple):
+    """A multilabel batch, [rows, labels] each: the decided flags, the true flags, and which of them count."""
+
+    predictions: np.ndarray
+    labels: np.ndarray
+    counted: np.ndarray
+    weights: np.ndarray | None
+    samples: int
+
+
+def decide_flags(
+    predictions: Any,
+    labels: Any,
+    mask: Any = None,
+    weights: Any = None,
+    *,
+    num_classes: int | None = None,
+    threshold: float = 0.5,
+    ignore_index: int = -100,
+) -> Flags:
+    """Decided and true flags of a multilabel batch: both inputs [..., L], the labels 0 or 1.
+
+    Integer or boolean predictions are flags; floats are scores, decided by ``threshold``. ``mask`` has the labels'
+    shape, or that without the last axis. Rows of which no label counts are left out.
+
+    Raises:
+        ValueError, TypeError: if shapes, dtypes or ranges do not fit; see the messages.
+    """
+    wanted = _ids(labels, "labels")
+    given = inputs.to_numpy(predictions, "predictions")
+    if wanted.ndim == 0 or given.shape != wanted.shape:
+        raise ValueError(
+            "multilabel predictions and labels must have one shape [..., labels], but got "
+            f"{list(given.shape)} against {list(wanted.shape)}"
+        )
+    if wanted.size == 0:
+        raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
+    if num_classes is not None and wanted.shape[-1] != num_classes:
+        raise ValueError(
+            f"labels must have num_classes={num_classes} labels on the last axis, but got {list(wanted.shape)}"
+        )
+    wanted = wanted[None] if wanted.ndim == 1 else wanted
+    given = given.reshape(wanted.shape)
+    counted = wanted != ignore_index
+    if mask is not None:
+        per_row = np.shape(mask) == wanted.shape[:-1]
+        flags = inputs.boolean_mask(mask, wanted.shape[:-1] if per_row else wanted.shape)
+        counted = counted & (flags[..., None] if per_row else flags)
+    _check_flags(wanted[counted], "labels")
+    if given.dtype.kind == "f":
+        decided = above_threshold(given, threshold, counted)
+    else:
+        _check_flags(given[counted], "predictions")
+        decided = given.astype(bool)
+    width = wanted.shape[-1]
+    row_weights = spread_weights(weights, wanted.shape[:-1])
+    rows_counted = counted.reshape(len(wanted), -1).any(axis=1)
+    decided, truth, counted = (array.reshape(-1, width) for array in (decided, wanted == 1, counted))
+    keep = counted.any(axis=1)
+    if not keep.all():
+        decided, truth, counted = decided[keep], truth[keep], counted[keep]
+        row_weights = None if row_weights is None else row_weights[keep]
+    return Flags(decided, truth, counted, row_weights, int(rows_counted.sum()))
+
+
+def above_threshold(scores: np.ndarray, threshold: float, counted: np.ndarray) -> np.ndarray:
+    """Which scores lie above the threshold (a score that equals it does not).
+
+    A threshold strictly between 0 and 1 is one of probabilities, and scores outside [0, 1] are an error: nothing is
+    guessed. Any other threshold takes scores of any range, as 0.0 for logits.
+    """
+    values = scores[counted]
+    if np.isnan(values).any():
+        raise ValueError("predictions must not be NaN where a label counts")
+    if 0 < threshold < 1 and values.size and (values.min() < 0 or values.max() > 1):
+        raise ValueError(
+            f"predictions must be probabilities in [0, 1] for threshold={threshold}, but got values from "
+            f"{values.min():g} to {values.max():g}: for logits say threshold=0.0"
+        )
+    return scores > threshold
+
+
+def highest(scores: np.ndarray, labels: np.ndarray, counted: np.ndarray, top_k: int = 1) -> np.ndarray:
+    """The class with the highest score on the last axis; the label itself where it is among the ``top_k`` highest.
+
+    Equal scores rank by id, the lower first. Rows that do not count may hold anything.
+    """
+    if scores.dtype.kind not in "fiub":
+        raise TypeError(f"scores must be numbers, but got {scores.dtype}")
+    rows, wanted, valid = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1), counted.reshape(-1)
+    decided = np.empty(len(rows), np.int64)
+    step = max(1, _SCORES_OF_A_BLOCK // rows.shape[1])
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        decided[part] = _highest_of_block(rows[part], wanted[part], valid[part], top_k)
+    return decided.reshape(labels.shape)
+
+
+def _highest_of_block(rows: np.ndarray, labels: np.ndarray, valid: np.ndarray, top_k: int) -> np.ndarray:
+    best = rows.argmax(axis=1)
+    if rows.dtype.kind == "f":
+        peaks = rows[np.arange(len(rows)), best]  # argmax stops at the first NaN
+        bad = np.isnan(peaks) & valid
+        if bad.any():
+            raise ValueError(f"predictions must not be NaN where a label counts, but {int(bad.sum())} rows hold NaN")
+    if top_k == 1:
+        return best
+    inside = valid & (labels >= 0) & (labels < rows.shape[1])
+    places = np.where(inside, labels, 0)
+    own = rows[np.arange(len(rows)), places][:, None]
+    rank = (rows > own).sum(axis=1) + ((rows == own) & (np.arange(rows.shape[1]) < places[:, None])).sum(axis=1)
+    return np.where(inside & (rank < top_k), places, best)
+
+
+def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
+    """Weights as flat float64 of a shape, from that shape or its first axes. They must be finite and >= 0."""
+    if weights is None:
+        return None
+    array = np.atleast_1d(inputs.to_numpy(weights, "weights")).astype(np.float64)
+    if array.shape != shape[: array.ndim]:
+        raise ValueError(
+            f"weights must have shape {list(shape)} or that of its first axes, but got {list(array.shape)}"
+        )
+    if not (np.isfinite(array) & (array >= 0)).all():
+        raise ValueError("weights must be finite and >= 0")
+    return np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape).reshape(-1)
+
+
+def check_weights(weights: Any, weighted: bool) -> None:
+    """Weights are sums of reals: a metric must know of them when its states are made."""
+    if weights is not None and not weighted:
+        raise ValueError("weights were given, but the metric was not made with weighted=True")
+
+
+def check_task(task: str, allowed: tuple = TASKS) -> str:
+    """The task, if it is one of those allowed."""
+    if task not in allowed:
+        raise ValueError(f"task must be one of {list(allowed)}, but got {task!r}")
+    return task
+
+
+def check_classes(num_classes: int | None, task: str) -> int | None:
+    """The declared number of classes; 2 for ``task="binary"``."""
+    if num_classes is not None and (
+        isinstance(num_classes, bool) or int(num_classes) != num_classes or num_classes < 1
+    ):
+        raise ValueError(f"num_classes must be a whole number >= 1, but got {num_classes!r}")
+    if task == "binary":
+        if num_classes not in (None, 2):
+            raise ValueError(f"task='binary' has 2 classes, but got num_classes={num_classes}")
+        return 2
+    if task != "multilabel" and num_classes == 1:
+        raise ValueError(f"num_classes must be >= 2 for task={task!r}, but got 1")
+    return None if num_classes is None else int(num_classes)
+
+
+def _ids(value: Any, what: str) -> np.ndarray:
+    """Integers as they are (no copy is made of int32), floats as int64 if they are whole numbers."""
+    array = inputs.to_numpy(value, what)
+    return array if array.dtype.kind in "iub" else inputs.class_ids(array, what)
+
+
+def _whole_ids(given: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:
+    try:
+        return inputs.class_ids(np.where(counted, given, 0), "predictions")
+    except ValueError as error:
+        hint = "; scores of class 1 need task='binary'" if task == "classification" else ""
+        raise ValueError(f"{error}{hint}") from None
+
+
+def _counted(labels: np.ndarray, mask: Any, ignore_index: int) -> np.ndarray | None:
+    return None if mask is None else inputs.boolean_mask(mask, labels.shape) & (labels != ignore_index)
+
+
+def _check_width(width: int, limit: int | None, top_k: int) -> int:
+    if limit is not None and width != limit:
+        raise ValueError(f"predictions must have {limit} scores on the last axis, but got {width}")
+    if width < 2:
+        raise ValueError(
+            f"scores of at least 2 classes are needed on the last axis, but got {width}; see task='binary'"
+        )
+    if top_k > width:
+        raise ValueError(f"top_k={top_k} is more than the {width} classes")
+    return width
+
+
+def _inside(ids: np.ndarray, limit: int | None) -> bool:
+    return int(ids.view(np.uint64).max()) < (2**63 if limit is None else limit)  # a negative id is a huge one
+
+
+def _check_range(ids: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:
+    if _inside(ids, limit):
+        return
+    wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
+    bounds = ">= 0" if limit is None else f"in [0, {limit})"
+    besides = "" if ignore_index is None else f" or {ignore_index} (ignored)"
+    raise ValueError(f"{what} must be class ids {bounds}{besides}, but got {wrong}")
+
+
+def _check_flags(values: np.ndarray, what: str) -> None:
+    if values.dtype.kind != "b" and values.size and (values.min() < 0 or values.max() > 1):
+        wrong = values.min() if values.min() < 0 else values.max()
+        raise ValueError(f"multilabel {what} must be 0 or 1, but got {wrong}")

@@ -1,0 +1,1 @@
+"""Metrics of images and of embeddings."""

@@ -1,0 +1,1 @@
+"""Text metrics. Each one is imported from its own module, or from ``mindeval``."""

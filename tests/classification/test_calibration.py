@@ -1,0 +1,206 @@
+"""Calibration error, Brier score and log loss against scikit-learn and plain definitions."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mindspore as ms
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+from sklearn.calibration import calibration_curve
+
+from mindeval.classification import _probabilities
+from mindeval.classification.calibration import BrierScore, CalibrationError, LogLoss
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def binned_errors(confidence: list[float], right: list[bool], bins: int) -> tuple[float, float]:
+    """ECE and MCE from exact fractions: the paper's sum over bins ((m-1)/M, m/M]."""
+    edges = [float(edge) for edge in np.linspace(0, 1, bins + 1)]
+    gaps = []
+    for m in range(bins):
+        inside = [i for i, c in enumerate(confidence) if (edges[m] < c or m == 0) and c <= edges[m + 1]]
+        if inside:
+            gap = abs(sum(Fraction(confidence[i]) for i in inside) - sum(bool(right[i]) for i in inside))
+            gaps.append((len(inside), gap))
+    return float(sum(g for _, g in gaps) / len(confidence)), max(float(g / n) for n, g in gaps)
+
+
+@pytest.mark.parametrize("bins", [1, 10, 15])
+def test_calibration_error_is_the_papers_sum_over_bins(bins):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        probabilities = softmax(3 * rng.normal(size=(50, 4)))
+        if seed % 2:
+            probabilities = rng.permuted(np.tile([0.7, 0.1, 0.1, 0.1], (50, 1)), axis=1)  # on the edge of a bin
+        labels = rng.integers(0, 4, 50)
+        metric = CalibrationError(n_bins=bins)
+        metric.update(probabilities[:20], labels[:20])
+        metric.update(probabilities[20:], labels[20:])
+        best = probabilities.argmax(axis=1)
+        ece, mce = binned_errors(probabilities.max(axis=1).tolist(), (best == labels).tolist(), bins)
+        assert metric.eval() == ece
+        assert metric.result()["mce"] == mce
+
+
+def test_bins_equal_scikit_learns_calibration_curve():
+    rng = np.random.default_rng(0)
+    labels, probabilities = rng.integers(0, 2, 300), np.round(rng.random(300), 1)
+    metric = CalibrationError(n_bins=10)
+    metric.update(probabilities, labels)
+    metric.eval()
+    bins = metric.result()["bins"]
+    accuracy, confidence = calibration_curve(labels, probabilities, n_bins=10)
+    assert [part for part in bins["accuracy"] if part is not None] == pytest.approx(accuracy.tolist())
+    assert [part for part in bins["confidence"] if part is not None] == pytest.approx(confidence.tolist())
+
+
+def test_confidence_1_is_in_the_last_bin_and_0_in_the_first():
+    # torchmetrics #3510: a confidence of 1.0 falls out of the last bin
+    metric = CalibrationError(n_bins=4)
+    metric.update([1.0, 1.0, 0.0], [1, 0, 0])
+    assert metric.eval() == pytest.approx(1 / 3)
+    assert metric.result()["bins"]["count"] == [1, 0, 0, 2]
+    assert metric.result()["mce"] == 0.5
+
+
+def test_norm_chooses_the_value():
+    probabilities, labels = [0.9, 0.8, 0.3], [1, 0, 0]  # bins of 2: gaps 0.3 (one of three), |1 - 1.7| / 2 = 0.35 (two)
+    assert CalibrationError(n_bins=2, norm="l1")(probabilities, labels) == pytest.approx((0.3 + 0.7) / 3)
+    assert CalibrationError(n_bins=2, norm="max")(probabilities, labels) == pytest.approx(0.35)
+    expected = math.sqrt((0.3**2 + 2 * 0.35**2) / 3)
+    assert CalibrationError(n_bins=2, norm="l2")(probabilities, labels) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+def test_calibration_from_logits_is_that_of_their_softmax(task):
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2 if task == "binary" else 5, 40)
+    logits = rng.normal(size=40) if task == "binary" else rng.normal(size=(40, 5))
+    probabilities = 1 / (1 + np.exp(-logits)) if task == "binary" else softmax(logits)
+    expected = CalibrationError(task=task)(probabilities, labels)
+    assert CalibrationError(task=task, from_logits=True)(logits, labels) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_binary_scores_equal_scikit_learn(weighted):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        labels, p = rng.integers(0, 2, 30), rng.random(30)
+        labels[:2], p[2:4] = [0, 1], [0.0, 1.0]
+        weights = rng.random(30) if weighted else None
+        expected = sk.brier_score_loss(labels, p, sample_weight=weights)
+        loss = sk.log_loss(labels, p, sample_weight=weights)
+        for given in (p, p[:, None], np.stack([1 - p, p], axis=1)):
+            value = BrierScore(weighted=weighted)(given, labels, weights=weights)
+            assert value == pytest.approx(expected, abs=1e-12)
+            assert LogLoss(weighted=weighted)(given, labels, weights=weights) == pytest.approx(loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_multiclass_scores_equal_scikit_learn(weighted):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        labels, logits = rng.integers(0, 4, 30), 5 * rng.normal(size=(30, 4))
+        labels[:4] = range(4)
+        p = softmax(logits)
+        weights = rng.random(30) if weighted else None
+        expected = sk.brier_score_loss(labels, p, sample_weight=weights, labels=range(4))
+        loss = sk.log_loss(labels, p, sample_weight=weights)
+        for given, from_logits in ((p, False), (logits, True)):
+            options = {"from_logits": from_logits, "weighted": weighted}
+            assert BrierScore(**options)(given, labels, weights=weights) == pytest.approx(expected, abs=1e-12)
+            assert LogLoss(**options)(given, labels, weights=weights) == pytest.approx(loss, rel=1e-12)
+
+
+def test_ignored_labels_masks_and_leading_axes_are_as_if_left_out():
+    rng = np.random.default_rng(2)
+    p, labels = softmax(rng.normal(size=(3, 4, 5))), rng.integers(0, 5, (3, 4))
+    labels[0, 1], p[0, 1] = -100, np.nan
+    mask = np.ones((3, 4), bool)
+    mask[2] = False
+    kept = mask & (labels != -100)
+    metric = LogLoss()
+    assert metric(p, labels, mask) == pytest.approx(sk.log_loss(labels[kept], p[kept], labels=range(5)), rel=1e-12)
+    metric.update(p, labels, mask)
+    metric.eval()
+    assert (metric.result()["samples"], metric.result()["weight"]) == (2, 7)
+
+
+def test_multilabel_is_one_binary_problem_for_each_label():
+    rng = np.random.default_rng(3)
+    p, labels = rng.random((10, 3)), rng.integers(0, 2, (10, 3))
+    expected = sk.brier_score_loss(labels.ravel(), p.ravel())
+    assert BrierScore(task="multilabel")(p, labels) == pytest.approx(expected, abs=1e-12)
+    expected = sk.log_loss(labels.ravel(), p.ravel())
+    assert LogLoss(task="multilabel")(p, labels) == pytest.approx(expected, rel=1e-12)
+    logits = np.log(p) - np.log1p(-p)
+    assert LogLoss(task="multilabel", from_logits=True)(logits, labels) == pytest.approx(expected, rel=1e-12)
+
+
+def test_bfloat16_probabilities_are_the_values_they_hold():
+    p = ms.Tensor([[0.7, 0.3], [0.25, 0.75]], ms.bfloat16)  # 0.3 is 0.30078125 in bfloat16
+    assert BrierScore()(p, [0, 1]) == (0.30078125**2 + 0.25**2) / 2
+
+
+def test_log_loss_without_clipping_is_inf_for_a_label_of_probability_0():
+    assert LogLoss(eps=0.0)([0.0, 0.5], [1, 1]) == math.inf
+    assert LogLoss()([0.0], [1]) == pytest.approx(-math.log(2.0**-52))
+    assert LogLoss(eps=0.0)([1.0], [1]) == 0.0
+
+
+def test_large_logits_neither_overflow_nor_vanish():
+    # 50-digit values: log(1 + e^-40) = 4.248354255291589e-18; log(1 + e^800) = 800
+    assert LogLoss(task="binary", from_logits=True)([40.0], [1]) == pytest.approx(4.248354255291589e-18, rel=1e-12)
+    assert LogLoss(task="binary", from_logits=True)([800.0], [0]) == 800.0
+    assert BrierScore(from_logits=True)([[1e4, -1e4]], [0]) == 0.0
+
+
+def test_exp_and_log_agree_with_the_c_library_to_2_units():
+    rng = np.random.default_rng(4)
+    x = -np.concatenate([rng.random(2000) * 10, rng.random(2000) * 700, 10.0 ** rng.uniform(-20, 0, 2000)])
+    assert np.allclose(_probabilities.exp(x), np.exp(x), rtol=4.5e-16, atol=0)
+    y = np.concatenate([rng.random(2000), 10.0 ** rng.uniform(-300, 300, 2000), 1 + 10.0 ** rng.uniform(-15, -1, 2000)])
+    assert np.allclose(_probabilities.log(y), np.log(y), rtol=4.5e-16, atol=0)
+
+
+@pytest.mark.parametrize("make", [CalibrationError, BrierScore, LogLoss])
+@pytest.mark.parametrize(
+    ("given", "labels", "options", "message"),
+    [
+        ([0.5, 1.5], [0, 1], {}, r"must lie in \[0, 1\], .* for logits say from_logits=True"),
+        ([0.5, -0.1], [0, 1], {}, r"must lie in \[0, 1\]"),
+        ([0.5, math.nan], [0, 1], {}, "must not be NaN"),
+        ([[0.9, 0.9, 0.9]], [0], {}, "must sum to 1 over the classes, but got a row with the sum 2.7"),
+        ([[0.5, 0.25, 0.25]], [3], {}, r"labels must lie in \[0, 3\)"),
+        ([0.5], [2], {}, r"labels must lie in \[0, 2\)"),
+        ([0.5], [-1], {}, "but got -1"),
+        ([0.5, 0.5, 0.5], [0, 1], {}, "must have shape"),
+        ([[0.5, 0.25, 0.25]], [0], {"num_classes": 4}, "must be those of 4 classes"),
+        ([[0.5, 0.25, 0.25]], [0], {"task": "binary"}, "must be those of 2 classes"),
+        ([0.5], [0.5], {}, "labels must be class ids"),
+    ],
+)
+def test_bad_input_is_refused(make, given, labels, options, message):
+    with pytest.raises(ValueError, match=message):
+        make(**options).update(given, labels)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: CalibrationError(norm="l3"),
+        lambda: CalibrationError(n_bins=0),
+        lambda: LogLoss(eps=0.5),
+        lambda: BrierScore(task="regression"),
+    ],
+)
+def test_unknown_arguments_are_refused(make):
+    with pytest.raises(ValueError, match="but got"):
+        make()

@@ -1,0 +1,365 @@
+"""ROC, AUROC, precision-recall curves and average precision against scikit-learn, exact and in bins."""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from fractions import Fraction
+
+import mindspore as ms
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+from sklearn.preprocessing import label_binarize
+
+from mindeval.classification import _ranking
+from mindeval.classification.curves import AUROC, ROC, AveragePrecision, PrecisionRecallCurve, auc
+
+SCORES = {
+    "probabilities": lambda rng, n: rng.random(n),
+    "logits": lambda rng, n: 10 * rng.normal(size=n),
+    "float32 logits": lambda rng, n: rng.normal(size=n).astype(np.float32),
+    "ties": lambda rng, n: np.round(rng.random(n), 1),
+    "integers": lambda rng, n: rng.integers(-3, 4, n),
+    "all magnitudes": lambda rng, n: rng.normal(size=n) * 10.0 ** rng.integers(-300, 300, n),
+    "zeros of both signs": lambda rng, n: np.where(rng.random(n) < 0.5, 0.0, -0.0),
+    "infinities": lambda rng, n: rng.choice([-np.inf, -1.0, 0.0, np.inf], n),
+}
+kinds = pytest.mark.parametrize("kind", SCORES)
+
+
+def binary(seed: int, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 60))
+    labels = rng.integers(0, 2, n)
+    labels[:2] = [0, 1]
+    return SCORES[kind](rng, n), labels
+
+
+def finite(scores: np.ndarray) -> np.ndarray:
+    """scikit-learn refuses infinite scores; only the order matters."""
+    return np.nan_to_num(scores, posinf=2.0, neginf=-2.0)
+
+
+@kinds
+def test_binary_values_equal_scikit_learn(kind):
+    for seed in range(25):
+        scores, labels = binary(seed, kind)
+        assert AUROC()(scores, labels) == pytest.approx(sk.roc_auc_score(labels, finite(scores)), abs=1e-12)
+        expected = sk.average_precision_score(labels, finite(scores))
+        assert AveragePrecision()(scores, labels) == pytest.approx(expected, abs=1e-12)
+
+
+@kinds
+def test_area_is_the_exact_count_of_pairs(kind):
+    for seed in range(10):
+        scores, labels = binary(seed, kind)
+        pairs = [(p, n) for p in scores[labels == 1].tolist() for n in scores[labels == 0].tolist()]
+        exact = Fraction(sum(2 * (p > n) + (p == n) for p, n in pairs), 2 * len(pairs))
+        assert AUROC()(scores, labels) == float(exact)
+        assert ROC()(scores, labels) == float(exact)
+
+
+@kinds
+def test_curves_equal_scikit_learn(kind):
+    if kind == "infinities":
+        pytest.skip("scikit-learn refuses infinite scores")
+    for seed in range(10):
+        scores, labels = binary(seed, kind)
+        roc, curve = ROC(), PrecisionRecallCurve()
+        points = roc(scores, labels).parts
+        expected = sk.roc_curve(labels, scores, drop_intermediate=False)
+        for name, values in zip(("false_positive_rate", "true_positive_rate", "thresholds"), expected):
+            assert points[name] == pytest.approx(values.tolist(), rel=1e-15, abs=0)
+        points = curve(scores, labels).parts
+        expected = sk.precision_recall_curve(labels, scores)
+        for name, values in zip(("precision", "recall", "thresholds"), expected):
+            assert points[name] == pytest.approx(values.tolist(), rel=1e-15, abs=0)
+
+
+@kinds
+def test_weighted_values_equal_scikit_learn(kind):
+    for seed in range(10):
+        scores, labels = binary(seed, kind)
+        weights = np.random.default_rng(seed).random(labels.size)
+        for ours, theirs in ((AUROC, sk.roc_auc_score), (AveragePrecision, sk.average_precision_score)):
+            expected = theirs(labels, finite(scores), sample_weight=weights)
+            assert ours(weighted=True)(scores, labels, weights=weights) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_multiclass_one_against_the_rest_equals_scikit_learn(average, weighted):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        labels = np.concatenate([np.arange(4), rng.integers(0, 4, 30)])
+        logits = rng.normal(size=(34, 4))
+        scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        weights = rng.random(34) if weighted else None
+        options = {"num_classes": 4, "average": average, "weighted": weighted}
+        expected = sk.roc_auc_score(labels, scores, multi_class="ovr", average=average, sample_weight=weights)
+        assert AUROC(**options)(scores, labels, weights=weights) == pytest.approx(expected, abs=1e-12)
+        onehot = label_binarize(labels, classes=range(4))
+        expected = sk.average_precision_score(onehot, scores, average=average, sample_weight=weights)
+        assert AveragePrecision(**options)(scores, labels, weights=weights) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("width", [3, 40])
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
+def test_multilabel_equals_scikit_learn(width, average):
+    rng = np.random.default_rng(width)
+    labels, scores = rng.integers(0, 2, (50, width)), np.round(rng.random((50, width)), 2)
+    options = {"task": "multilabel", "num_classes": width, "average": average}
+    expected = sk.roc_auc_score(labels, scores, average=average)
+    assert AUROC(**options)(scores, labels) == pytest.approx(expected, abs=1e-12)
+    expected = sk.average_precision_score(labels, scores, average=average)
+    assert AveragePrecision(**options)(scores, labels) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["exact", "binned"])
+def test_ignored_labels_and_masks_are_as_if_left_out(mode):
+    scores, labels = np.float32([0.1, 0.9, 0.4, 0.35, 0.8, np.nan]), np.array([0, -100, 0, 1, 1, 0])
+    mask = np.array([True, True, True, True, True, False])
+    assert AUROC(mode=mode)(scores, labels, mask) == 0.75
+    flags = np.array([[0, 1], [1, -100], [1, 0]])
+    rows = np.float32([[0.2, 0.7], [0.1, np.nan], [0.9, 0.1]])
+    score = AUROC(task="multilabel", num_classes=2, mode=mode)(rows, flags)
+    assert score.parts["per_class"] == [0.5, 1.0]
+    assert score.parts["negatives"] == [1, 1]
+
+
+def test_the_value_does_not_depend_on_batches_or_on_scores_leaving_0_1():
+    # torchmetrics #2195: a sigmoid only for batches that leave [0, 1] gives 0.905 where the scores separate the classes
+    scores = np.arange(-6, 7) / 4
+    labels = (scores > 0).astype(int)
+    metric = AUROC()
+    for score, label in zip(scores, labels):
+        metric.update([score], [label])
+    assert metric.eval() == 1.0
+
+
+def test_large_logits_keep_their_order():
+    # torchmetrics #2819: a sigmoid in float32 makes large logits equal, and the area 0.5
+    assert AUROC()([60.0, 70.0, 80.0, 90.0], [0, 0, 1, 1]) == 1.0
+
+
+def test_two_columns_rank_by_their_difference_for_logits_and_probabilities_alike():
+    rng = np.random.default_rng(0)
+    logits, labels = rng.normal(size=(40, 2)), np.arange(40) % 2
+    probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    expected = sk.roc_auc_score(labels, probabilities[:, 1])
+    assert AUROC()(logits, labels) == pytest.approx(expected, abs=1e-12)
+    assert AUROC()(probabilities, labels) == pytest.approx(expected, abs=1e-12)
+    assert AUROC()(ms.Tensor(logits.astype(np.float32)), ms.Tensor(labels)) == pytest.approx(expected, abs=1e-12)
+    single = logits[:, 1:] - logits[:, :1]
+    assert AUROC(task="binary")(single, labels) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [AUROC, AveragePrecision, ROC, PrecisionRecallCurve])
+def test_repeated_sample_ids_count_once(make):
+    scores, labels, ids = np.array([0.1, 0.4, 0.35, 0.8]), np.array([0, 0, 1, 1]), np.array([10, 11, 12, 13])
+    metric = make()
+    metric.update(scores, labels, None, ids)
+    metric.update(scores[:2], labels[:2], None, ids[:2])
+    other = make()
+    other.update(scores[2:], labels[2:], None, ids[2:])
+    metric.merge(other)
+    assert metric.eval() == make()(scores, labels)
+    assert metric.result()["samples"] == 4
+
+
+def test_one_id_with_two_contents_is_an_error():
+    metric = AUROC()
+    metric.update([0.1, 0.2], [0, 1], None, [1, 2])
+    metric.update([0.3], [0], None, [1])
+    with pytest.raises(ValueError, match="sample id 1 was given twice with different contents"):
+        metric.eval()
+    metric.clear()
+    metric.update([0.1, 0.2], [0, 1], None, [1, 2])
+    metric.update([0.1], [1], None, [1])
+    with pytest.raises(ValueError, match="sample id 1 was given twice with different contents"):
+        metric.eval()
+
+
+@pytest.mark.parametrize("make", [AUROC, AveragePrecision, ROC, PrecisionRecallCurve])
+@pytest.mark.parametrize("mode", ["exact", "binned"])
+def test_labels_of_one_kind_are_nan_with_a_warning_not_a_crash(make, mode):
+    for label in (0, 1):
+        metric = make(mode=mode)
+        metric.update([0.2, 0.7], [label, label])
+        defined = label == 1 and make in (AveragePrecision, PrecisionRecallCurve)
+        if defined:
+            assert metric.eval() == 1.0
+        else:
+            with pytest.warns(RuntimeWarning, match="is undefined"):
+                assert math.isnan(metric.eval())
+
+
+def test_classes_without_positives_are_left_out_of_the_mean_with_a_warning():
+    scores, labels = np.random.default_rng(0).random((20, 3)), np.arange(20) % 2
+    metric = AUROC(num_classes=3)
+    with pytest.warns(RuntimeWarning, match=r"classes \[2\]"):
+        value = metric(scores, labels)
+    areas = [sk.roc_auc_score(labels == place, scores[:, place]) for place in (0, 1)]
+    assert value == pytest.approx(np.mean(areas), abs=1e-12)
+
+
+def test_no_sample_that_counts_is_an_error():
+    metric = AUROC(ignore_index=-1)
+    metric.update([0.2, 0.7, 0.5], [-1, -1, -1])
+    with pytest.raises(RuntimeError, match="no data"):
+        metric.eval()
+
+
+# -- bins ------------------------------------------------------------------------------------------------------------
+
+CONCENTRATED = {
+    "uniform": lambda rng, n, y: 0.3 * y + rng.random(n),
+    "near 0": lambda rng, n, y: 1e-4 * (0.3 * y + rng.random(n)),
+    "near 1": lambda rng, n, y: 1 - 1e-3 * (1.3 - 0.3 * y - rng.random(n)),
+    "in one bin": lambda rng, n, y: 0.5001 + 1e-4 * (0.3 * y + rng.random(n)),
+    "logits": lambda rng, n, y: y + 3 * rng.normal(size=n),
+    "beyond float32": lambda rng, n, y: rng.choice([-1e39, 1e39, 1.0], n),
+}
+
+
+@pytest.mark.parametrize("kind", CONCENTRATED)
+def test_binned_values_are_within_their_error_bound(kind):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(0, 2, 400)
+        scores = CONCENTRATED[kind](rng, 400, labels)
+        for make in (AUROC, AveragePrecision):
+            exact, binned = make()(scores, labels), make(mode="binned")(scores, labels)
+            assert abs(exact - binned) <= binned.parts["error_bound"] + 1e-12
+
+
+def test_the_error_bound_tells_whether_bins_are_fine_enough():
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, 4000)
+    bounds = {
+        kind: AUROC(mode="binned")(make(rng, 4000, labels), labels).parts["error_bound"]
+        for kind, make in CONCENTRATED.items()
+    }
+    assert bounds["near 0"] < 0.01  # 200 uniform thresholds in [0, 1] would see one value there
+    assert bounds["uniform"] < 0.01
+    assert bounds["in one bin"] == 0.5
+
+
+def test_points_of_a_binned_curve_lie_on_the_exact_one():
+    rng = np.random.default_rng(2)
+    labels, scores = rng.integers(0, 2, 300), rng.normal(size=300).astype(np.float32)
+    exact, binned = ROC()(scores, labels).parts, ROC(mode="binned")(scores, labels).parts
+    on_the_curve = set(zip(exact["false_positive_rate"], exact["true_positive_rate"]))
+    assert set(zip(binned["false_positive_rate"], binned["true_positive_rate"])) <= on_the_curve
+    for threshold, rate in list(zip(binned["thresholds"], binned["true_positive_rate"]))[1:]:
+        assert rate == np.mean(scores[labels == 1] >= threshold)
+
+
+def test_binned_multiclass_and_multilabel_of_coarse_scores_are_exact():
+    rng = np.random.default_rng(3)
+    scores = rng.integers(0, 8, (60, 3)) / 8  # multiples of 1/8: each value has a bin of its own
+    labels = np.arange(60) % 3
+    flags = rng.integers(0, 2, (60, 3))
+    for average in ("macro", "weighted", "micro"):
+        for make in (AUROC, AveragePrecision):
+            options = {"num_classes": 3, "average": average}
+            assert make(mode="binned", **options)(scores, labels) == pytest.approx(make(**options)(scores, labels))
+            options["task"] = "multilabel"
+            assert make(mode="binned", **options)(scores, flags) == pytest.approx(make(**options)(scores, flags))
+
+
+def test_bins_keep_constant_memory_and_exact_mode_8_bytes_a_score():
+    metric = AUROC(mode="binned")
+    sizes = []
+    for _ in range(3):
+        metric.update(np.random.default_rng(0).random(1000), np.arange(1000) % 2)
+        sizes.append(metric._states["bins"].value.nbytes)
+    assert sizes == [2**20] * 3
+    exact = AUROC()
+    exact.update(np.random.default_rng(0).random(1000), np.arange(1000) % 2)
+    assert exact._states["packed"].value.nbytes == 8 * 1000
+
+
+def test_keys_order_as_scores_and_give_them_back():
+    scores = np.array([-np.inf, -1e300, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1e300, np.inf])
+    keys = _ranking.keys_of(scores)
+    assert (np.diff(keys) > 0).all()
+    assert _ranking.scores_of(keys).tolist() == scores.tolist()
+    assert _ranking.keys_of(np.array([-0.0])).tolist() == [0]
+
+
+def test_the_order_of_updates_and_merges_does_not_matter():
+    scores, labels = binary(4, "ties")
+    weights = np.random.default_rng(9).random(labels.size)
+    order = np.random.default_rng(5).permutation(labels.size)
+    for options in ({}, {"mode": "binned"}, {"weighted": True}):
+        given = weights if options.get("weighted") else None
+        whole = AveragePrecision(**options)
+        whole.update(scores, labels, weights=given)
+        parts = AveragePrecision(**options)
+        for place in order:
+            single = AveragePrecision(**options)
+            at = slice(place, place + 1)
+            single.update(scores[at], labels[at], weights=None if given is None else given[at])
+            parts.merge(copy.deepcopy(single))
+        assert float(whole.eval()) == float(parts.eval())
+
+
+@pytest.mark.parametrize(
+    ("options", "inputs", "message"),
+    [
+        ({}, ([0.1, np.nan], [0, 1]), "scores must not be NaN"),
+        ({}, (np.array([2**53 + 1, 2**53]), [1, 0]), r"integer scores must lie within"),
+        ({}, ([0.1, 0.2], [0, 2]), r"labels must lie in \[0, 2\)"),
+        ({}, ([0.1, 0.2], [0, -1]), r"or be -100 \(ignored\), but got -1"),
+        ({}, ([0.1, 0.2, 0.3], [0, 1]), r"scores must have shape \[2\]"),
+        ({}, (np.zeros((2, 3)), [0, 1]), "for more than two classes say num_classes=3"),
+        ({"num_classes": 3}, (np.zeros((2, 4)), [0, 1]), r"scores must have shape \[2, 3\]"),
+        ({"num_classes": 3}, (np.zeros((2, 3)), [0, 3]), r"labels must lie in \[0, 3\)"),
+        ({"task": "multilabel", "num_classes": 3}, (np.zeros((2, 2)), [[0, 1], [0, 1]]), r"\[3\] as labels"),
+        ({"mode": "binned"}, ([0.1], [1], None, [3]), "sample_ids need mode='exact'"),
+        ({}, ([[0.1, 0.2]], [[1, 0]], None, [3]), "sample_ids need labels of one row each"),
+        ({}, ([0.1], [1], None, [3, 4]), r"sample_ids must have shape \[1\]"),
+    ],
+)
+def test_bad_input_is_refused(options, inputs, message):
+    with pytest.raises(ValueError, match=message):
+        AUROC(**options).update(*inputs)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"mode": "fast"}, {"average": "samples"}, {"task": "multiclass"}, {"weighted": True, "mode": "binned"}],
+)
+def test_unknown_arguments_are_refused(options):
+    with pytest.raises(ValueError):
+        AUROC(**options)
+
+
+def test_texts_are_refused():
+    with pytest.raises(TypeError, match="scores must be"):
+        AUROC().update(["a", "b"], [0, 1])
+
+
+def test_no_warning_where_all_is_defined():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert AUROC()([0.2, 0.7], [0, 1]) == 1.0
+
+
+def test_area_of_given_points_equals_scikit_learn():
+    rng = np.random.default_rng(6)
+    for _ in range(10):
+        x, y = np.sort(rng.random(20)), rng.random(20)
+        assert auc(x, y) == pytest.approx(sk.auc(x, y), abs=1e-15)
+        assert auc(x[::-1], y[::-1]) == pytest.approx(sk.auc(x, y), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "points", [([0.0, 1.0, 0.5], [0, 0, 0]), ([0.0], [1.0]), ([0.0, 1.0], [1.0]), ([0, 1], [0, np.nan])]
+)
+def test_points_that_are_no_curve_are_refused(points):
+    with pytest.raises(ValueError):
+        auc(*points)

@@ -1,0 +1,282 @@
+"""Precision, recall, F1 and F-beta against scikit-learn, the handed cases, and what they refuse."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import mindspore as ms
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from mindeval.classification.precision_recall import F1Score, FBetaScore, Precision, Recall
+
+PAIRS = [
+    (Precision, {}, sk.precision_score, {}),
+    (Recall, {}, sk.recall_score, {}),
+    (F1Score, {}, sk.f1_score, {}),
+    (FBetaScore, {"beta": 2.0}, sk.fbeta_score, {"beta": 2.0}),
+    (FBetaScore, {"beta": 0.3}, sk.fbeta_score, {"beta": 0.3}),
+]
+PAIR_IDS = ["precision", "recall", "f1", "f2", "f0.3"]
+pairs = pytest.mark.parametrize(("ours", "our_options", "theirs", "their_options"), PAIRS, ids=PAIR_IDS)
+
+
+def multiclass(seed: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Labels with ignored ones and absent classes."""
+    rng = np.random.default_rng(seed)
+    classes, n = int(rng.integers(2, 9)), int(rng.integers(1, 60))
+    present = rng.choice(classes, size=int(rng.integers(1, classes + 1)), replace=False)
+    labels = rng.choice(present, size=n)
+    labels[rng.random(n) < 0.2] = -100
+    labels[0] = present[0]
+    return rng.integers(0, classes, n), labels, classes
+
+
+def scikit(theirs, truth, predictions, /, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return theirs(truth, predictions, **options)
+
+
+@pairs
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, math.nan])
+def test_multiclass_equals_scikit_learn(ours, our_options, theirs, their_options, average, zero_division):
+    for seed in range(25):
+        predictions, labels, classes = multiclass(seed)
+        kept = labels != -100
+        options = {"average": average, "zero_division": zero_division}
+        expected = scikit(theirs, labels[kept], predictions[kept], **their_options, **options)
+        metric = ours(**our_options, num_classes=classes if seed % 2 else None, **options)
+        metric.update(predictions, labels)
+        assert metric.eval() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        every = scikit(theirs, labels[kept], predictions[kept], labels=range(classes), **their_options, **options)
+        metric = ours(**our_options, num_classes=classes, labels_present_only=False, **options)
+        for place in range(0, labels.size, 7):
+            metric.update(predictions[place : place + 7], labels[place : place + 7])
+        assert metric.eval() == pytest.approx(every, abs=1e-12, nan_ok=True)
+
+
+@pairs
+def test_per_class_table_equals_scikit_learn(ours, our_options, theirs, their_options):
+    for seed in range(10):
+        predictions, labels, classes = multiclass(seed)
+        kept = labels != -100
+        metric = ours(**our_options, num_classes=classes, average="none")
+        metric.update(predictions, labels)
+        name, table = next(iter(metric.eval().parts)), metric.result()["per_class"]
+        options = {"labels": range(classes), "average": None, "zero_division": 0.0}
+        assert table[name] == pytest.approx(scikit(theirs, labels[kept], predictions[kept], **their_options, **options))
+        assert table["support"] == np.bincount(labels[kept], minlength=classes).tolist()
+
+
+@pairs
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+def test_weights_equal_scikit_learn(ours, our_options, theirs, their_options, average):
+    for seed in range(10):
+        predictions, labels, classes = multiclass(seed)
+        weights = np.random.default_rng(seed).random(labels.size)
+        kept = labels != -100
+        options = {"average": average, "zero_division": 0.0}
+        expected = scikit(
+            theirs, labels[kept], predictions[kept], sample_weight=weights[kept], **their_options, **options
+        )
+        metric = ours(**our_options, num_classes=classes if seed % 2 else None, weighted=True, **options)
+        metric.update(predictions, labels, weights=weights)
+        assert metric.eval() == pytest.approx(expected, abs=1e-12)
+
+
+@pairs
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted", "samples"])
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, math.nan])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_multilabel_equals_scikit_learn(ours, our_options, theirs, their_options, average, zero_division, weighted):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        rows, width = int(rng.integers(1, 20)), int(rng.integers(2, 6))
+        scores, labels = rng.random((rows, width)).astype(np.float32), rng.integers(0, 2, (rows, width))
+        labels[:, 0] = 0
+        weights = rng.random(rows) if weighted else None
+        options = {"average": average, "zero_division": zero_division}
+        expected = scikit(theirs, labels, (scores > 0.5).astype(int), sample_weight=weights, **their_options, **options)
+        metric = ours(**our_options, task="multilabel", num_classes=width, weighted=weighted, **options)
+        metric.update(scores, labels, weights=weights)
+        assert metric.eval() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@pairs
+def test_binary_equals_scikit_learn_for_every_form_of_prediction(ours, our_options, theirs, their_options):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(0, 2, 30)
+        logits = rng.normal(size=30).astype(np.float32)
+        expected = scikit(theirs, labels, (logits > 0).astype(int), **their_options)
+        forms = [
+            ({"task": "binary", "threshold": 0.0}, logits),
+            ({"task": "binary", "threshold": 0.0}, logits[:, None]),
+            ({"task": "binary"}, 1 / (1 + np.exp(-logits.astype(np.float64)))),
+            ({"task": "binary"}, logits > 0),
+            ({}, np.stack([-logits, logits], axis=1)),
+            ({"num_classes": 2}, ms.Tensor(np.stack([-logits, logits], axis=1))),
+            ({"task": "binary"}, ms.Tensor((logits > 0).astype(np.int32))),
+        ]
+        for options, predictions in forms:
+            metric = ours(**our_options, **options)
+            metric.update(predictions, labels)
+            assert metric.eval() == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_macro_value_does_not_depend_on_num_classes_unless_all_classes_are_asked_for():
+    # torchmetrics #1664: 7/9 over the classes that occur; scikit-learn with labels=range(8) gives 7/24
+    for classes in (3, 4, 8):
+        metric = F1Score(num_classes=classes, average="macro")
+        metric.update([2, 1, 0, 1], [2, 1, 0, 0])
+        assert metric.eval() == 7 / 9
+    metric = F1Score(num_classes=8, average="macro", labels_present_only=False)
+    metric.update([2, 1, 0, 1], [2, 1, 0, 0])
+    assert metric.eval() == pytest.approx(7 / 24)
+
+
+def test_a_chosen_subset_of_classes_equals_scikit_learns_labels_argument():
+    predictions, labels = [0, 1, 1, 1, 3, 1], [0, 4, 1, 0, 3, 0]
+    metric = Precision(average="micro", classes=[1, 3])
+    metric.update(predictions, labels)
+    assert metric.eval() == sk.precision_score(labels, predictions, labels=[1, 3], average="micro") == 0.4
+
+
+def test_auto_is_binary_for_two_classes_and_macro_otherwise():
+    two = F1Score()
+    two.update([1, 0, 1], [1, 1, 0])
+    assert two.eval() == 0.5  # TP 1, FP 1, FN 1
+    three = F1Score()
+    three.update(np.eye(3)[[1, 0, 1]], [1, 1, 0])  # the scores say that there are three classes
+    assert three.eval() == 0.25  # class 0: 0, class 1: 1/2, class 2 does not occur
+
+
+def test_top_k_counts_a_label_among_the_k_highest_and_ties_go_to_the_lower_id():
+    scores = [[0.9, 0.1, 0.0], [0.9, 0.1, 0.0], [0.9, 0.1, 0.0]]
+    for k in (1, 2):  # torchmetrics #2418: class 0 has 2 of 2, class 2 ranks third, class 1 has no labels
+        metric = Recall(num_classes=3, average="macro", top_k=k)
+        metric.update(scores, [0, 0, 2])
+        assert metric.eval() == 0.5
+    tied = Recall(num_classes=3, average="micro", top_k=2)
+    tied.update([[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]], [1, 2])
+    assert tied.eval() == 0.5
+
+
+def test_leading_axes_masks_and_ignored_positions_are_as_if_left_out():
+    rng = np.random.default_rng(3)
+    scores, labels = rng.normal(size=(4, 5, 6)).astype(np.float32), rng.integers(0, 6, (4, 5))
+    mask = rng.random((4, 5)) < 0.7
+    labels[1] = -100
+    scores[1] = np.nan
+    metric = F1Score(average="macro")
+    metric.update(scores, labels, mask)
+    kept = mask & (labels != -100)
+    decided = np.where(np.isnan(scores), 0, scores).argmax(-1)
+    assert metric.eval() == pytest.approx(sk.f1_score(labels[kept], decided[kept], average="macro"), abs=1e-12)
+    assert metric.result()["samples"] == int(kept.any(axis=1).sum())
+
+
+def test_a_vocabulary_of_classes_keeps_only_the_classes_seen():
+    metric = F1Score(num_classes=151936, average="macro")
+    metric.update([5, 151935, 7], [5, 151935, 9])
+    assert metric.eval() == 0.5  # 1, 1, and 0 for classes 7 and 9
+    assert sorted(metric._states["classes"].value) == [5, 7, 9, 151935]
+    assert metric.result()["per_class"]["class"] == [5, 7, 9, 151935]
+
+
+def test_bfloat16_and_half_precision_scores_decide_as_the_values_they_hold():
+    scores = ms.Tensor([[1.0, 1.001], [0.5, 0.25]], ms.bfloat16)  # 1.001 rounds to 1.0 in bfloat16: the lower id wins
+    metric = Precision(average="micro")
+    metric.update(scores, [0, 0])
+    assert metric.eval() == 1.0
+    metric.clear()
+    metric.update(np.float16([[1.0, 1.001], [0.5, 0.25]]), [1, 0])
+    assert metric.eval() == 1.0
+
+
+def test_constant_decisions_absent_classes_and_single_samples_have_the_documented_value():
+    never = Precision(task="binary")
+    never.update([0, 0], [1, 1])
+    assert never.eval() == 0.0
+    for zero_division, value in ((1.0, 1.0), (0.0, 0.0)):
+        empty = F1Score(task="binary", zero_division=zero_division)
+        empty.update([0], [0])
+        assert empty.eval() == value
+    undefined = Recall(task="binary", zero_division=math.nan)
+    undefined.update([1], [0])
+    assert math.isnan(undefined.eval())
+
+
+@pytest.mark.parametrize(
+    ("options", "predictions", "labels", "message"),
+    [
+        ({"num_classes": 3}, [0, 1], [0, -1], r"labels must be class ids in \[0, 3\) or -100 \(ignored\), but got -1"),
+        ({"num_classes": 3}, [0, 1], [0, 3], "labels must be class ids .* but got 3"),
+        ({"num_classes": 3}, [0, 3], [0, 1], r"predictions must be class ids in \[0, 3\), but got 3"),
+        ({}, [0, -1], [0, 1], "predictions must be class ids >= 0, but got -1"),
+        ({}, [0, 1, 1], [0, 1], "predictions must have the shape of labels"),
+        ({}, np.zeros(0, int), np.zeros(0, int), "must hold at least one label"),
+        ({"num_classes": 4}, np.zeros((2, 3)), [0, 1], "must have 4 scores on the last axis, but got 3"),
+        ({}, [[0.1, np.nan], [0.2, 0.1]], [0, 1], "must not be NaN"),
+        ({"task": "binary"}, [0.1, np.nan], [0, 1], "must not be NaN"),
+        ({"task": "binary"}, [0.1, 1.5], [0, 1], r"must be probabilities in \[0, 1\] .* for logits say threshold=0.0"),
+        ({"task": "binary"}, [0, 1], [0, 2], r"labels must be class ids in \[0, 2\)"),
+        ({}, [0.5, 1.0], [0, 1], "not whole numbers; scores of class 1 need task='binary'"),
+        ({}, [0, 1], [0.5, 1.0], "labels must be class ids"),
+        ({"top_k": 2}, [0, 1], [0, 1], "top_k=2 needs scores"),
+        ({"top_k": 3}, np.zeros((2, 2)), [0, 1], "top_k=3 is more than the 2 classes"),
+        ({"task": "multilabel"}, [[0, 1]], [[0, 2]], "multilabel labels must be 0 or 1, but got 2"),
+        ({"task": "multilabel"}, [[0, 1]], [0, 1], "must have one shape"),
+        ({"task": "multilabel", "num_classes": 3}, [[0, 1]], [[0, 1]], "num_classes=3"),
+        ({"task": "multilabel"}, [[0.5, 2.0]], [[0, 1]], "must be probabilities"),
+    ],
+)
+def test_bad_input_is_refused_with_what_was_given_and_expected(options, predictions, labels, message):
+    metric = F1Score(**options)
+    with pytest.raises(ValueError, match=f"For 'F1Score.update', .*{message}"):
+        metric.update(predictions, labels)
+
+
+@pytest.mark.parametrize("texts", [(["a", "b"], [0, 1]), ([0, 1], np.array(["a", "b"]))])
+def test_texts_are_refused(texts):
+    with pytest.raises(TypeError, match="must be"):
+        F1Score().update(*texts)
+
+
+def test_an_integer_mask_and_unannounced_weights_are_refused():
+    with pytest.raises(TypeError, match="mask must be boolean"):
+        F1Score().update([0, 1], [0, 1], [1, 0])
+    with pytest.raises(ValueError, match="weighted=True"):
+        F1Score().update([0, 1], [0, 1], weights=[1.0, 2.0])
+    with pytest.raises(ValueError, match="weights must be finite and >= 0"):
+        F1Score(weighted=True).update([0, 1], [0, 1], weights=[1.0, -2.0])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"task": "regression"},
+        {"average": "mean"},
+        {"average": "samples"},
+        {"average": "binary", "task": "multiclass"},
+        {"zero_division": 0.5},
+        {"top_k": 0},
+        {"num_classes": 3, "task": "binary"},
+        {"num_classes": 0},
+        {"classes": [3], "num_classes": 3},
+    ],
+)
+def test_unknown_arguments_are_refused(options):
+    with pytest.raises(ValueError, match="but got"):
+        Precision(**options)
+
+
+def test_binary_average_of_three_classes_is_refused():
+    metric = F1Score(average="binary")
+    metric.update([0, 1, 2], [0, 1, 2])
+    with pytest.raises(ValueError, match="average='binary' is for two classes"):
+        metric.eval()
