@@ -10,6 +10,7 @@ import os
 import tempfile
 from collections import Counter
 from pathlib import Path
+from string import Template
 
 import mindspore as ms
 import numpy as np
@@ -19,46 +20,7 @@ LEARNT_FROM = "the cat sat on the mat. the cat ate the rat. the rat sat on the m
 TEXTS = [LEARNT_FROM, "how vexingly quick daft zebras jump!", "the rat sat."]
 LETTERS = 128  # ASCII, where 0 is padding
 
-CONFIG = """\
-run_mode: eval
-use_legacy: True
-output_dir: output
-seed: 0
-use_parallel: False
-context: {{mode: 0, device_target: CPU}}
-runner_config: {{batch_size: {batch_size}, sink_mode: False}}
-trainer: {{type: CausalLanguageModelingTrainer, model_name: llama}}
-model:
-  arch: {{type: LlamaForCausalLM}}
-  model_config:
-    type: LlamaConfig
-    batch_size: {batch_size}
-    seq_length: 128
-    vocab_size: 128
-    hidden_size: 128
-    num_layers: 1
-    num_heads: 2
-    multiple_of: 32
-    pad_token_id: 0
-    rms_norm_eps: 1.0e-12
-    compute_dtype: float32
-    layernorm_compute_type: float32
-    softmax_compute_type: float32
-    rotary_dtype: float32
-    param_init_type: float32
-    use_past: False
-    use_flash_attention: False  # these three because the CPU lacks the operators
-    fused_rms_norm: False
-    use_rope_slice: True
-eval_dataset: &eval_dataset
-  data_loader: {{type: MindDataset, dataset_files: [texts.mindrecord], shuffle: False}}
-  input_columns: [input_ids]
-  batch_size: {batch_size}
-  drop_remainder: False  # True would leave out the last texts; expected_samples would say so
-  num_parallel_workers: 1
-eval_dataset_task: {{type: CausalLanguageModelDataset, dataset_config: *eval_dataset}}
-metric: {metric}
-"""
+CONFIG = Path(__file__).resolve().with_suffix(".yaml")
 
 THEIRS = "{type: PerplexityMetric}"
 OURS = """
@@ -104,7 +66,7 @@ def write_checkpoint(config):
 def load_config(batch_size, metric):
     from mindformers import MindFormerConfig, build_context
 
-    Path("eval.yaml").write_text(CONFIG.format(batch_size=batch_size, metric=metric))
+    Path("eval.yaml").write_text(Template(CONFIG.read_text()).substitute(batch_size=batch_size, metric=metric))
     config = MindFormerConfig("eval.yaml")
     build_context(config)
     return config

@@ -36,6 +36,7 @@ __all__ = [
 
 IGNORE = -100
 _LOGIT_FAMILIES = ("mindeval.language.", "mindeval.classification.")
+_NO_LOGITS = (".loss", ".regression")
 _TEXT_FAMILIES = ("mindeval.text.", "mindeval.answers.answer")
 _GRAPH_PARALLEL = ("semi_auto_parallel", "auto_parallel")
 
@@ -328,7 +329,7 @@ def register() -> dict[str, Any]:
             continue
         if made.__module__.startswith(_TEXT_FAMILIES):
             aliases[f"Mindeval{name}"] = _alone(name, MindevalTextMetrics)
-        elif made.__module__.startswith(_LOGIT_FAMILIES) and made is not mindeval.Loss:
+        elif made.__module__.startswith(_LOGIT_FAMILIES) and not made.__module__.endswith(_NO_LOGITS):
             aliases[f"Mindeval{name}"] = _alone(name, MindevalMetrics)
     generating = causal_language_modeling.GENERATE_METRIC_NAMES
     for alias, made in aliases.items():

@@ -13,6 +13,7 @@ from pathlib import Path
 import mindspore as ms
 import numpy as np
 import pytest
+import sacrebleu
 from mindspore import nn, ops
 from mindspore.dataset import NumpySlicesDataset
 from mindspore.train import Model
@@ -34,7 +35,6 @@ import mindeval
 from mindeval import Accuracy, Metric, Perplexity, distributed
 from mindeval.integrations.mindformers import (
     MindevalMetrics,
-    MindevalTextMetrics,
     data_parallel_group,
     eval_network,
     generate_evaluate,
@@ -138,7 +138,9 @@ def test_no_name_of_mindformers_is_taken():
     assert {name: made for name, made in metrics.items() if not name.startswith("Mindeval")} == before
     assert all(metrics[name] is made for name, made in aliases.items())
     assert {"MindevalMetrics", "MindevalTextMetrics", "MindevalPerplexity", "MindevalAccuracy"} <= set(aliases)
-    assert "MindevalLoss" not in aliases  # it takes losses, which MindFormers' networks do not return in evaluation
+    assert {"MindevalF1Score", "MindevalBLEU", "MindevalROUGE", "MindevalAnswerAccuracy"} <= set(aliases)
+    # They take losses, values and images, which MindFormers' networks do not return in evaluation.
+    assert not {"MindevalLoss", "MindevalMeanSquaredError", "MindevalPSNR"} & set(aliases)
 
 
 # -- models ------------------------------------------------------------------------------------------------------------
@@ -367,19 +369,21 @@ def test_a_prompt_of_padding_is_refused(letter_model):
 def test_trainer_generates_for_text_metrics(letter_model):
     register()
     config = general_config(legacy=True)
-    config.metric = [{"type": "MindevalTextMetrics"}]
+    config.metric = [
+        {"type": "MindevalTextMetrics", "metrics": [{"type": "ExactMatch"}, {"type": "BLEU", "n_gram": 1}]}
+    ]
     config.model.model_config.max_decode_length, config.model.model_config.do_sample = 9, False
-    prompts = ["the c", "the m"]
-    columns = {"input_ids": letters(prompts, 20, 0), "labels": letters([greedy("the c"), "nope"], 8, 0)}
-    trainer = Trainer(
-        args=config,
-        task="text_generation",
-        model=letter_model,
-        eval_dataset=batches(columns, 2),
-        compute_metrics={"MindevalTextMetrics": MindevalTextMetrics([Equal()])},
-    )
+    prompts, references = ["the c", "the m"], [greedy("the c"), "at on"]
+    columns = {"input_ids": letters(prompts, 20, 0), "labels": letters(references, 8, 0)}
+    trainer = Trainer(args=config, task="text_generation", model=letter_model, eval_dataset=batches(columns, 2))
     trainer.evaluate(tokenizer=Letters())
-    assert results(trainer)["equal"]["equal"] == 0.5
+
+    predictions = [greedy(prompt) for prompt in prompts]
+    bleu = sacrebleu.BLEU(max_ngram_order=1).corpus_score(predictions, [references]).score / 100
+    assert 0 < bleu < 1
+    found = results(trainer)
+    assert found["exact_match"]["exact_match"] == 0.5
+    assert found["bleu"]["bleu"] == pytest.approx(bleu, rel=1e-12)
 
 
 # -- ranks -------------------------------------------------------------------------------------------------------------
