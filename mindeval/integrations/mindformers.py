@@ -376,10 +376,12 @@ def results(trainer: Any) -> dict[str, dict[str, Any]]:
     metrics = (trainer.compute_metrics or trainer.trainer.compute_metrics or {}).values()
     found: dict[str, dict[str, Any]] = {}
     for metric in metrics:
-        if isinstance(metric, MindevalMetrics):
-            found.update(metric.result())
-        elif isinstance(metric, Metric):
-            found[metric.name] = metric.result()
+        if not isinstance(metric, (MindevalMetrics, Metric)):
+            continue
+        named = {metric.name: metric.result()} if isinstance(metric, Metric) else metric.result()
+        if found.keys() & named.keys():
+            raise ValueError(f"For 'results', two metrics are named {sorted(found.keys() & named.keys())}: give names")
+        found.update(named)
     if not found:
         raise ValueError(f"For 'results', the trainer has no metric of mindeval, but {list(metrics)}")
     return found
@@ -583,7 +585,13 @@ def generate_evaluate(
     pad = tokenizer.pad_token_id
     for batch in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
         prompts, labels = batch["input_ids"], batch["labels"]
-        lengths = [_length(row, pad, "a prompt") for row in prompts]
+        lengths = [_length(row, pad) for row in prompts]
+        if (
+            0 in lengths
+        ):  # kept until the ranks meet, if there are several: one that stopped alone would leave them waiting
+            error = "For 'generate_evaluate', a prompt must hold a token, but is nothing but padding"
+            collection._scope.failed(next(iter(collection)), ValueError(error))
+            continue
         outputs = network.generate(prompts, **{"do_sample": False, "return_dict_in_generate": False, **generation})
         generated = [np.asarray(row)[length:] for row, length in zip(outputs, lengths)]
         collection.update(_decoded(tokenizer, generated), _references(tokenizer, labels))
@@ -591,11 +599,10 @@ def generate_evaluate(
     return collection.result()
 
 
-def _length(row: np.ndarray, pad: int, what: str) -> int:
+def _length(row: np.ndarray, pad: int) -> int:
+    """The number of tokens before the padding at the end."""
     places = np.flatnonzero(row != pad)
-    if not places.size:
-        raise ValueError(f"For 'generate_evaluate', {what} must hold a token, but is nothing but padding")
-    return int(places[-1]) + 1
+    return int(places[-1]) + 1 if places.size else 0
 
 
 def _references(tokenizer: Any, labels: np.ndarray) -> list[str]:

@@ -221,6 +221,35 @@ def test_labels_are_aligned_with_the_logits(shifted, columns, expected):
     assert labels.asnumpy().tolist() == expected
 
 
+def test_labels_of_legacy_models_that_are_shifted_already_have_their_own_mask():
+    network = legacy_llama(input_sliced_sig=True).set_train(False)
+    labels, loss_mask = np.roll(ROWS[:1], -1, axis=1), np.zeros((1, 12), np.float32)
+    loss_mask[:, 2:5] = 1  # the tokens at 3, 4 and 5 count
+    columns = [ms.Tensor(ROWS[:1]), ms.Tensor(labels), ms.Tensor(loss_mask)]
+    ours, theirs = Perplexity(), PerplexityMetric()
+    ours.update(*eval_network(network).set_train(False)(*columns))
+    outputs = network(columns[0], labels=columns[1], loss_mask=columns[2])
+    theirs.clear()
+    theirs.update(*outputs)
+    nll = nll_of_next_tokens(outputs[0].asnumpy(), ROWS[:1])
+    assert ours.eval() == pytest.approx(math.exp(nll[2:5].mean()), rel=1e-5)
+    assert theirs.eval()["PPL"] == pytest.approx(math.exp(nll[1:4].mean()), rel=1e-5)  # the tokens at 2, 3 and 4
+
+
+def test_results_need_metrics_with_different_names():
+    class Evaluated:
+        compute_metrics = {name: MindevalMetrics([Perplexity()]) for name in "ab"}
+
+    for metrics in Evaluated.compute_metrics.values():
+        metrics.update(np.zeros((1, 2, 4)), np.zeros((1, 2), np.int64))
+        metrics.eval()
+    with pytest.raises(ValueError, match=r"two metrics are named \['perplexity'\]"):
+        results(Evaluated())
+    Evaluated.compute_metrics = {"theirs": PerplexityMetric()}
+    with pytest.raises(ValueError, match="the trainer has no metric of mindeval"):
+        results(Evaluated())
+
+
 def test_a_network_that_is_none_of_mindformers_is_refused():
     with pytest.raises(ValueError, match="must be a language model of MindFormers, but got Dense"):
         eval_network(nn.Dense(2, 2))
