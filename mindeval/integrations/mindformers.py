@@ -69,7 +69,8 @@ class MindevalMetrics(mindspore.train.Metric):
         expected_samples: the number of samples of the whole data set; ``eval()`` raises if another number was counted.
 
     Raises:
-        ValueError: ``update``: for outputs that are not listed above; ``eval``: see ``Metric.eval``.
+        ValueError: for arguments that do not fit; ``update``: for outputs that are not listed above.
+        RuntimeError: ``eval``: see ``Metric.eval``.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -102,6 +103,10 @@ class MindevalMetrics(mindspore.train.Metric):
                 distributed if isinstance(distributed, str) else None,
                 contributes=_decided(contributes),
                 expected_samples=expected_samples,
+            )
+        elif contributes != "auto":
+            raise ValueError(
+                f"For '{type(self).__name__}', contributes={contributes!r} means nothing unless distributed"
             )
         elif expected_samples is not None:
             self.metrics.set_distributed(False, expected_samples=expected_samples)

@@ -44,6 +44,7 @@ from mindeval.integrations.mindformers import (
 )
 from mindeval.state import Count
 
+ROOT = Path(__file__).resolve().parents[2]
 GENERAL = Path(mindformers.__file__).parents[1] / "configs/general/run_general_task.yaml"
 
 
@@ -97,7 +98,8 @@ def counted_chances():
 def test_the_example_prints_what_counting_gives_and_mindformers_a_number_for_each_batch_size(capsys):
     general_config(legacy=True)
     mindformers_eval.main((1, 2))
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()[-2:]]
+    lines = capsys.readouterr().out.splitlines()[-2:]
+    rows = [line.split() for line in lines]
 
     chances = counted_chances()
     nll = [[-math.log(chances[a][b]) for a, b in zip(text, text[1:])] for text in mindformers_eval.TEXTS]
@@ -119,6 +121,9 @@ def test_the_example_prints_what_counting_gives_and_mindformers_a_number_for_eac
         assert float(of_mindeval) == pytest.approx(perplexity, rel=1e-6)
         assert accuracies == right
     assert rows[0][2:] == rows[1][2:]
+
+    page = (ROOT / "docs/mindformers.md").read_text(encoding="utf-8")
+    assert all(line in page for line in [*lines, *mindformers_eval.OURS.strip().splitlines()])
 
 
 def test_auto_register_needs_nothing_but_yaml(monkeypatch):

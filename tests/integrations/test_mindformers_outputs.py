@@ -149,3 +149,10 @@ def test_text_metrics_take_two_lists_of_texts():
     assert metrics.metrics.eval() == {"equal": 0.5}
     with pytest.raises(ValueError, match="predictions and references, but got 1"):
         metrics.update(["a"])
+
+
+def test_contributes_alone_is_refused():
+    with pytest.raises(ValueError, match="contributes=False means nothing unless distributed"):
+        MindevalMetrics(["Perplexity"], contributes=False)
+    with pytest.raises(ValueError, match="must be true, false, auto or a parallel_config, but got 'last'"):
+        MindevalMetrics(["Perplexity"], distributed=True, contributes="last")
