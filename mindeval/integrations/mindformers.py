@@ -61,7 +61,7 @@ class MindevalMetrics(mindspore.train.Metric):
 
     Args:
         metrics: metrics, or as in YAML ``{"type": "Accuracy", "top_k": 5, "name": "top5"}`` with the arguments of the
-            metric; a list or, with names, a dict.
+            metric; a list or, with names, a dict; or a collection, which is then this one's own.
         distributed: ``True`` or the name of a group: the value over all ranks.
         contributes: whether this rank's samples count when distributed. ``"auto"``: in semi-auto and auto parallel
             mode, where outputs are global, only those of the first rank of the last pipeline stage; else those of
@@ -84,14 +84,16 @@ class MindevalMetrics(mindspore.train.Metric):
 
     def __init__(
         self,
-        metrics: Mapping[str, Any] | Sequence[Any],
+        metrics: Mapping[str, Any] | Sequence[Any] | MetricCollection,
         *,
         distributed: bool | str = False,
         contributes: bool | str | Mapping[str, int] = "auto",
         expected_samples: int | None = None,
     ) -> None:
         super().__init__()
-        self.metrics = MetricCollection(_members(metrics), name=type(self).__name__)
+        if not isinstance(metrics, MetricCollection):
+            metrics = MetricCollection(_members(metrics), name=type(self).__name__)
+        self.metrics = metrics
         for name, metric in self.metrics._scope.members.items():
             if getattr(metric, "shift", False):
                 raise ValueError(
@@ -506,7 +508,7 @@ def sums(logits: ms.Tensor, labels: ms.Tensor) -> tuple[ms.Tensor, ms.Tensor, ms
 def periodic_eval(
     network: Any,
     dataset: Any,
-    metrics: Mapping[str, Metric] | Sequence[Metric] | MetricCollection,
+    metrics: Mapping[str, Any] | Sequence[Any] | MetricCollection | MindevalMetrics,
     *,
     every_n_steps: int = 100,
     every_n_epochs: int = -1,
@@ -519,7 +521,7 @@ def periodic_eval(
     Args:
         network: that is trained; it is evaluated through ``eval_network`` unless it is one.
         dataset: a MindSpore data set, with the columns of ``eval_network`` in their order.
-        metrics: over logits, without ``shift``; distributed ones are reduced over the ranks.
+        metrics: over logits, without ``shift``; what ``MindevalMetrics`` takes, or one of these, distributed or not.
         every_n_steps, every_n_epochs: MindFormers' ``step_interval`` and ``epoch_interval``; -1: not by these.
 
     Supported Platforms:
@@ -527,21 +529,21 @@ def periodic_eval(
     """
     from mindformers.core.callback import EvalCallBack
 
-    collection = metrics if isinstance(metrics, MetricCollection) else MetricCollection(metrics)
+    metric = metrics if isinstance(metrics, MindevalMetrics) else MindevalMetrics(metrics)
     model: list[ms.Model] = []
 
     def evaluate() -> dict[str, float]:
         if not model:  # during training, when the parallel mode is set
             cell = network if hasattr(network, "aligned") else eval_network(network)
-            model.append(ms.Model(cell, eval_network=cell, metrics=collection.as_metrics()))
+            model.append(ms.Model(cell, eval_network=cell, metrics={"mindeval": metric}))
         training = network.training
         try:
             scores = model[0].eval(dataset, dataset_sink_mode=False)
         finally:
             network.set_train(training)
         place = {"step": callback.context.cur_step_num, "epoch": callback.context.cur_epoch_num}
-        callback.history.append({**place, "results": collection.result()})
-        return {name: float(score) for name, score in scores.items()}
+        callback.history.append({**place, "results": metric.result()})
+        return {name: float(score) for name, score in scores["mindeval"].items()}
 
     class PeriodicEval(EvalCallBack):
         def __init__(self) -> None:
@@ -556,7 +558,7 @@ def periodic_eval(
             self.context = run_context.original_args()
             super().on_train_epoch_end(run_context)
 
-    callback = PeriodicEval()
+    callback = PeriodicEval()  # which evaluate() knows by this name
     return callback
 
 

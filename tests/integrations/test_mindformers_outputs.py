@@ -49,6 +49,12 @@ def test_several_metrics_may_be_named_by_a_dict():
     assert metrics.eval() == {"best": 0.5, "best2": 1.0}
 
 
+def test_a_collection_is_taken_as_it_is():
+    collection = mindeval.MetricCollection([mindeval.Accuracy()])
+    MindevalMetrics(collection).update(np.float32([[0.3, 0.7], [0.6, 0.4]]), np.array([1, 1]))
+    assert collection.eval() == {"accuracy": 0.5}
+
+
 def test_sums_of_the_graph_give_the_perplexity():
     metrics = MindevalMetrics(["Perplexity"])
     metrics.update(ms.Tensor(6.0), ms.Tensor(4, ms.int32), ms.Tensor(2, ms.int32))
