@@ -2,12 +2,16 @@
 
     python examples/evaluate_llm.py                            # the English and Chinese passages of examples/data
     python examples/evaluate_llm.py --text a.txt --text b.txt --json numbers.json
+    python examples/evaluate_llm.py --ranks 2                  # the same numbers from two ranks of this machine
 
 Every text is cut into windows of one fixed shape, so the network is compiled once. Every token of a text but its
 first is scored exactly once. A window's first `--context` positions repeat the tokens before it and are not scored
 again: each scored token is conditioned on at least that many tokens of its text, or on all before it near the
 beginning of the text. No token is put before a text. Bits per byte are over the UTF-8 bytes of the scored tokens,
 that is, of the text without its first token.
+
+With `--ranks N` the script starts itself on N ranks under `msrun`. They deal the windows out in turn, so that none is
+scored twice and none is left out also where N does not divide their number, and every rank gets the numbers of all.
 
 It ran on CPU in GRAPH and PYNATIVE mode. `--device Ascend` and `--device GPU` are handed to MindSpore and have
 never been run on a card.
@@ -27,10 +31,13 @@ import mindspore as ms
 import mindspore.dataset as ds
 import numpy as np
 from mindspore import nn, ops
-from smollm2 import Llama, load_model, load_tokenizer, open_model_file
+from mindspore.communication import init
+from questions import score_questions
+from ranks import is_started, start
+from smollm2 import Llama, load_model, load_tokenizer, open_model_file, require_packages
 from tqdm import tqdm
 
-from mindeval import Accuracy, Loss, MetricCollection, Perplexity
+from mindeval import Accuracy, Loss, MetricCollection, Perplexity, distributed
 from mindeval.display import text_table
 
 if TYPE_CHECKING:
@@ -39,6 +46,8 @@ if TYPE_CHECKING:
 DATA = Path(__file__).parent / "data"
 PASSAGES = {"English": DATA / "english.txt", "Chinese": DATA / "chinese.txt"}
 IGNORE = -100
+QUESTION_BATCH = 8
+BEGIN_OF_TEXT = 1
 
 REFERENCE_NAME = "reference passage"
 # Its perplexity was computed once in float64 with NumPy: 10.668471.
@@ -99,6 +108,12 @@ def fill_batches(windows: list[Window], batch_size: int) -> list[Window]:
     return windows + [empty] * (-len(windows) % batch_size)
 
 
+def deal_out(windows: list[Window]) -> list[Window]:
+    """The windows of this rank. One that scores nothing where there are fewer windows than ranks."""
+    empty = Window(np.zeros_like(windows[0].input_ids), np.full_like(windows[0].labels, IGNORE), 0)
+    return [windows[place] for place in distributed.shard(len(windows))] or [empty]
+
+
 def make_dataset(windows: list[Window], batch_size: int) -> ds.Dataset:
     """Batches of (input_ids int32 [batch, window], labels int32 [batch, window], n_bytes int64 [batch])."""
     windows = fill_batches(windows, batch_size)
@@ -151,14 +166,14 @@ class EvalNetwork(nn.Cell):
         return logits, labels, scored, n_bytes, loss
 
 
-def make_metrics() -> MetricCollection:
-    """The metrics, each with the positions of `EvalNetwork`'s outputs that it takes."""
+def make_metrics(name: str) -> MetricCollection:
+    """The metrics over all ranks, each with the positions of `EvalNetwork`'s outputs that it takes."""
     metrics = {
         "loss": Loss().set_indexes([4, 2]),
         "perplexity": Perplexity(ignore_index=IGNORE).set_indexes([0, 1, 2, 3]),
         "accuracy": Accuracy(ignore_index=IGNORE).set_indexes([0, 1, 2]),
     }
-    return MetricCollection(metrics)
+    return MetricCollection(metrics, name=name, distributed=True)
 
 
 class Advance(ms.Callback):
@@ -177,16 +192,17 @@ def evaluate(network: nn.Cell, groups: dict[str, list[Window]], batch_size: int,
 
     Merging is exact, so the merged row has the numbers of one evaluation of all their windows; nothing runs twice.
     """
-    metrics, merged = make_metrics(), make_metrics()
+    groups = {name: deal_out(windows) for name, windows in groups.items()}
+    metrics, merged = make_metrics("one group"), make_metrics("merged groups")
     model = ms.Model(network, eval_network=EvalNetwork(network), metrics=metrics.as_metrics())
     batches = sum(-(-len(windows) // batch_size) for windows in groups.values())
     rows, seconds = [], 0.0
-    with tqdm(total=batches, unit="batch", file=sys.stderr) as progress:
+    with tqdm(total=batches, unit="batch", file=sys.stderr, disable=distributed.this_rank() > 0) as progress:
         for name, windows in groups.items():
             progress.set_description(name)
-            start = time.perf_counter()
+            began = time.perf_counter()
             model.eval(make_dataset(windows, batch_size), callbacks=Advance(progress))
-            rows.append(row(name, metrics, time.perf_counter() - start))
+            rows.append(row(name, metrics, time.perf_counter() - began))
             if name in together:
                 merged.merge(metrics)
                 seconds += rows[-1]["seconds"]
@@ -229,11 +245,24 @@ def table(rows: list[dict]) -> str:
     return text_table(headers, cells)
 
 
-def load(options: argparse.Namespace) -> tuple[Llama, dict[str, list[Window]]]:
-    """The network and the windows; texts are read first, as a wrong file is quickly said."""
+def question_table(answers: dict[str, dict]) -> str:
+    """Yes/No and four-choice questions, by how they are scored."""
+    yes_no, letters, options = answers["yes_no"], answers["letters"], answers["options"]
+    rows = [
+        ("Yes/No by logits", yes_no["accuracy"], yes_no["samples"]),
+        ("four choices by the letter's logits", letters["accuracy"], letters["samples"]),
+    ]
+    for name, accuracy in options["by_normalisation"].items():
+        rows.append((f"four choices by the option's text, {name}", accuracy, options["samples"]))
+    return text_table(["", "accuracy", "questions"], [[name, f"{value:.2%}", number] for name, value, number in rows])
+
+
+def load(options: argparse.Namespace) -> tuple[Llama, Tokenizer, dict[str, list[Window]]]:
+    """The network, its tokenizer and the windows; texts are read first, as a wrong file is quickly said."""
     file = open_model_file()
-    groups = read_groups(load_tokenizer(file), options)
-    return load_model(file, options.window), groups
+    tokenizer = load_tokenizer(file)
+    groups = read_groups(tokenizer, options)
+    return load_model(file, options.window), tokenizer, groups
 
 
 def read_groups(tokenizer: Tokenizer, options: argparse.Namespace) -> dict[str, list[Window]]:
@@ -253,35 +282,64 @@ def read_groups(tokenizer: Tokenizer, options: argparse.Namespace) -> dict[str, 
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
+    if options.ranks > 1 and not is_started():
+        return start_ranks(options, sys.argv[1:] if arguments is None else arguments)
     ms.set_device(options.device)
     ms.set_context(mode=ms.GRAPH_MODE if options.mode == "graph" else ms.PYNATIVE_MODE)
-    print("Loading SmolLM2-135M-Instruct ...", flush=True)
-    start = time.perf_counter()
+    if is_started():
+        init()  # the scheduler stays in here
+    ranks = distributed.world_size()
+    print(f"Loading SmolLM2-135M-Instruct{f' on {ranks} ranks' if ranks > 1 else ''} ...", flush=True)
+    began = time.perf_counter()
     try:
-        network, groups = load(options)
+        network, tokenizer, groups = load(options)
     except (ModuleNotFoundError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    loading = time.perf_counter() - start
+    loading = time.perf_counter() - began
     print(
         f"Loaded in {loading:.1f} s. The first batch takes longer in graph mode: it compiles the network.", flush=True
     )
 
     rows = evaluate(network, groups, options.batch_size, list(PASSAGES))
+    if distributed.this_rank() > 0:
+        return 0  # rank 0 has the same numbers and shows them
     reference = next(row["perplexity"] for row in rows if row["name"] == REFERENCE_NAME)
     agrees = abs(reference - EXPECTED) <= TOLERANCE
     print(f"\n{table(rows)}\n\n{REFERENCE_NAME}: {reference:.3f} (expected {EXPECTED} +- {TOLERANCE})")
+    answers = (
+        score_questions(network, tokenizer, batch_size=QUESTION_BATCH, begin=[BEGIN_OF_TEXT])
+        if options.questions
+        else {}
+    )
+    if answers:
+        print(f"\n{question_table(answers)}")
     if options.json:
         report = {
             "model": "SmolLM2-135M-Instruct",
             "mindspore": ms.__version__,
+            "ranks": ranks,
             **{name: getattr(options, name) for name in ("device", "mode", "window", "context", "batch_size")},
             "loading_seconds": loading,
             "reference": {"perplexity": reference, "expected": EXPECTED, "tolerance": TOLERANCE, "agrees": agrees},
             "rows": rows,
+            "questions": answers,
         }
         options.json.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return 0 if agrees else 1
+
+
+def start_ranks(options: argparse.Namespace, arguments: list[str]) -> int:
+    """Starts this script on the ranks, after what can be found out without them."""
+    try:
+        require_packages()
+        for path in options.text:
+            read_text(path)
+    except (ModuleNotFoundError, OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(f"Starting {options.ranks} ranks under msrun ...", flush=True)
+    return start(Path(sys.argv[0]), arguments, options.ranks)
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -295,7 +353,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--window", type=int, default=128, help="tokens of a row")
     parser.add_argument("--context", type=int, default=32, help="tokens that a row repeats of the one before")
     parser.add_argument("--batch-size", type=int, default=2, help="rows of a batch")
+    parser.add_argument("--ranks", type=int, default=1, metavar="N", help="evaluate on N ranks of this machine")
+    parser.add_argument("--questions", action="store_true", help="also Yes/No and four-choice questions (minutes)")
     options = parser.parse_args(arguments)
+    if options.ranks < 1:
+        parser.error(f"--ranks must be at least 1, but got {options.ranks}")
+    if options.questions and options.ranks > 1:
+        parser.error("--questions are scored in one process, but --ranks is above 1")
     if options.batch_size < 1:
         parser.error(f"--batch-size must be at least 1, but got {options.batch_size}")
     return options

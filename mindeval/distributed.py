@@ -18,6 +18,7 @@ class Distribution:
     group: str | None = None
     contributes: bool = True
     expected_samples: int | None = None
+    serial: int = 0  # see next_serial
 
     def active(self) -> bool:
         """Whether there is anything to reduce: asked for, and more than one rank."""
@@ -31,6 +32,16 @@ class Distribution:
                 )
             return False
         return world_size(self.group) > 1
+
+
+def next_serial(group: str | None) -> int:
+    """The number of the next metric or collection that is distributed over a group, counted from 1.
+
+    Ranks run the same program, so they give the same numbers to the same metrics. Two metrics that are alike in all
+    else and that ranks evaluate in another order give themselves away by it.
+    """
+    _serials[group] = _serials.get(group, 0) + 1
+    return _serials[group]
 
 
 def initialised() -> bool:
@@ -89,16 +100,17 @@ def valid_mask(
 ) -> np.ndarray:
     """Which of the rows that a MindSpore sampler gave this rank are real, and not repeated to even the shards out.
 
-    All MindSpore data sets and ``DistributedSampler`` deal ``n`` samples out in turn (also shuffled ones), so that
-    row j of rank r is real if ``r + j * world < n``. Only ``TextFileDataset`` gives each rank a block of ``ceil(n /
-    world)`` rows.
+    ``GeneratorDataset``, ``NumpySlicesDataset``, ``MindDataset`` and ``DistributedSampler`` deal ``n`` samples out in
+    turn (also shuffled ones, with the same seed on all ranks), so that row j of rank r is real if ``r + j * world <
+    n``. ``TextFileDataset`` and ``CSVDataset`` give each rank a block of ``ceil(n / world)`` rows; they need
+    ``shuffle=False, num_parallel_workers=1``, as several workers mix the end of a file with the repeated rows.
 
     Args:
         first_row: the number of rows that this rank has seen before.
         rows: the number of rows of this batch.
         n: samples of the whole data set.
         rank, world: by default those of this process.
-        blocks: the rule of ``TextFileDataset``.
+        blocks: the rule of ``TextFileDataset`` and ``CSVDataset``.
 
     Returns:
         bool ``[rows]``, True for real rows: a mask, or where to keep labels and put ``ignore_index`` elsewhere.
@@ -228,3 +240,4 @@ def is_contributor(
 
 _LONGEST_GROUP_NAME = 120  # HCCL allows 128 characters
 _created_groups: set[str] = set()
+_serials: dict[str | None, int] = {}

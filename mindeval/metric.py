@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import mindspore.train
 
 from mindeval import display, inputs
-from mindeval.distributed import Distribution
 from mindeval.scope import Scope
 from mindeval.score import Score, Signature
 from mindeval.state import Count, State
+
+Self = TypeVar("Self", bound="Metric")
 
 
 class Metric(mindspore.train.Metric):
@@ -58,6 +60,13 @@ class Metric(mindspore.train.Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
+        kind = type(self).__name__
+        if not isinstance(states, Mapping) or not all(isinstance(state, State) for state in states.values()):
+            raise TypeError(f"For '{kind}', states must be a dict of name -> State, but got {states!r}")
+        if "samples" in states:
+            raise ValueError(f"For '{kind}', the state 'samples' is the base class's: give yours another name")
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"For '{kind}', name must be a str, but got {name!r}")
         self._states: dict[str, State] = {**states, "samples": Count()}
         self._settings = dict(settings or {})
         self.name = name or _kind(self)
@@ -78,7 +87,11 @@ class Metric(mindspore.train.Metric):
         raise TypeError(f"{type(self).__name__} must define _compute()")
 
     def _samples(self, states: Mapping[str, Any]) -> int:
-        """The number of samples that ``expected_samples`` checks."""
+        """The number of samples, which ``expected_samples`` checks.
+
+        A metric that keeps rows under sample ids overrides it, so that a sample that padding repeated counts once here
+        as it does in the value. Only the metric knows whether the ids of its rows name samples.
+        """
         return states["samples"].value
 
     # -- the MindSpore contract --------------------------------------------------------------------------------------
@@ -98,27 +111,40 @@ class Metric(mindspore.train.Metric):
             ValueError, TypeError: for inputs that do not fit; nothing accumulated before is lost. A distributed metric
                 logs the error and raises it at ``eval()``, on every rank.
         """
+        self._take_batch(self._read_batch(batch, named))
+
+    def _read_batch(self, batch: tuple, named: Mapping[str, Any]) -> dict[str, State]:
+        """What an update adds to each state; nothing where this rank does not contribute or failed before."""
         scope = self._scope
-        if not scope.distribution.contributes or self.name in scope.errors:
-            return
-        try:
-            added = self._added(batch, named)
-        except Exception as error:
-            scope.failed(self.name, self._with_name(error))
-        else:
-            for name, state in added.items():
-                self._states[name].merge(state)
-            scope.updated(self.name)
+        if scope.distribution.contributes and self.name not in scope.errors:
+            try:
+                return self._added(batch, named)
+            except Exception as error:
+                scope.failed(self.name, self._with_name(error, "update"))
+        return {}
+
+    def _take_batch(self, added: Mapping[str, State]) -> None:
+        for name, state in added.items():
+            self._states[name].merge(state)
+        self._scope.updated(self.name)
 
     def _added(self, batch: tuple, named: Mapping[str, Any]) -> dict[str, State]:
         if self.indexes:
             if max(self.indexes) >= len(batch):
                 raise ValueError(f"set_indexes({self.indexes}) needs more than the {len(batch)} inputs that were given")
             batch = tuple(batch[place] for place in self.indexes)
-        contribution = self._contribution(*inputs.flatten(batch), **named)
-        if "samples" not in contribution:
+        flat = inputs.flatten(batch)
+        try:
+            inspect.signature(self._contribution).bind(*flat, **named)
+        except TypeError as mismatch:
+            given = f"{len(flat)} inputs" + "".join(f" and {name}=" for name in named)
+            raise TypeError(f"the inputs must be ({', '.join(self._input_names())}), but got {given}") from mismatch
+        contribution = self._contribution(*flat, **named)
+        unknown = [name for name in contribution if name not in self._states]
+        if "samples" not in contribution or unknown:
             raise TypeError(
-                f"_contribution of {type(self).__name__} must count its samples, but gave {list(contribution)}"
+                f"_contribution of {type(self).__name__} must count its samples and name states out of "
+                f"{list(self._states)}, but gave {list(contribution)}"
             )
         added = {}
         for name, part in contribution.items():
@@ -127,12 +153,23 @@ class Metric(mindspore.train.Metric):
             self._states[name].check_merge(added[name])
         return added
 
-    def _with_name(self, error: Exception) -> Exception:
-        if type(error) not in (TypeError, ValueError):
-            return error
-        named = type(error)(f"For '{type(self).__name__}.update', {error}")
-        named.__cause__ = error
-        return named
+    def _input_names(self) -> list[str]:
+        """The inputs of an update by name; those that may be left out end in ``=``."""
+        parameters = inspect.signature(self._contribution).parameters.values()
+        return [p.name if p.default is p.empty else f"{p.name}=" for p in parameters]
+
+    def _keywords(self) -> set[str]:
+        """The inputs that may be given by keyword."""
+        parameters = inspect.signature(self._contribution).parameters.values()
+        return {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+
+    def _with_name(self, error: Exception, where: str) -> Exception:
+        for kind in (TypeError, ValueError, OverflowError):
+            if isinstance(error, kind):
+                named = kind(f"For '{type(self).__name__}.{where}', {error}")
+                named.__cause__ = error
+                return named
+        return error
 
     def eval(self) -> Score:
         """The value of everything since the last ``clear()``, over all ranks if distributed.
@@ -152,6 +189,8 @@ class Metric(mindspore.train.Metric):
                 "samples counted, or a rank's share left out?"
             )
         parts = self._compute(states)
+        if not isinstance(parts, dict) or not parts:
+            raise TypeError(f"_compute of {type(self).__name__} must return a dict of results, but gave {parts!r}")
         signature = self.signature
         self._last = {**parts, "samples": samples, "signature": str(signature)}
         return Score(next(iter(parts.values())), parts, signature)
@@ -159,13 +198,21 @@ class Metric(mindspore.train.Metric):
     # -- beyond it ---------------------------------------------------------------------------------------------------
 
     def __call__(self, *batch: Any, **named: Any) -> Score:
-        """The value of these inputs alone (over all ranks if distributed). What was accumulated stays as it is."""
-        alone = copy.copy(self)
-        alone.clear()
-        alone._scope.name, alone._scope.rounds = f"a call of {self.name}", self._scope.rounds
+        """The value of these inputs alone (over all ranks if distributed). What was accumulated stays as it is.
+
+        ``expected_samples`` is about the whole data set and is not checked here.
+        """
+        alone = self._emptied()
+        alone._scope = self._scope.of_one_call({self.name: alone})
         alone.update(*batch, **named)
-        self._scope.rounds += 1
         return alone.eval()
+
+    def _emptied(self: Self) -> Self:
+        """A copy without what was accumulated, which still has to be given a scope of its own."""
+        alone = type(self).__new__(type(self))
+        alone.__dict__.update(self.__dict__)
+        alone._states, alone._last = {name: state.zero() for name, state in self._states.items()}, None
+        return alone
 
     def result(self) -> dict[str, Any]:
         """Everything that the last ``eval()`` computed, JSON-ready. Never communicates.
@@ -180,9 +227,26 @@ class Metric(mindspore.train.Metric):
         return copy.deepcopy(self._last)
 
     def merge(self, other: Metric) -> Metric:
-        """Add what another metric of the same definition accumulated, as if its updates had been made here."""
+        """Add what another metric of the same definition accumulated, as if its updates had been made here.
+
+        Raises:
+            ValueError: if the definitions differ, or the states cannot be merged (rows with sample ids and without).
+                Then nothing is merged. Of a distributed metric the latter, and an error that an update of the other
+                one kept, are raised at ``eval()``, on every rank.
+        """
+        if not isinstance(other, Metric):
+            raise TypeError(f"For '{type(self).__name__}.merge', the other must be a metric, but got {other!r}")
         self._must_agree(other.signature, "merge")
-        other._raise_kept_error()
+        error = other._scope.errors.get(other.name)
+        if error is None:
+            try:
+                for name, state in other._states.items():
+                    self._states[name].check_merge(state)
+            except ValueError as failure:
+                error = failure
+        if error is not None:
+            self._scope.failed(self.name, error)
+            return self
         for name, state in other._states.items():
             self._states[name].merge(copy.deepcopy(state))
         self._scope.updated(self.name)
@@ -195,13 +259,33 @@ class Metric(mindspore.train.Metric):
         return {"signature": str(self.signature), "states": states}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Replace what was accumulated by a ``state_dict()`` of a metric of the same definition."""
+        """Replace what was accumulated by a ``state_dict()`` of a metric of the same definition.
+
+        Raises:
+            ValueError: if the definition is another, or the content is not what ``state_dict()`` gives. Then nothing is
+                replaced.
+        """
+        self._replace_states(self._read_states(saved))
+
+    def _read_states(self, saved: Mapping[str, Any]) -> dict[str, State]:
+        where = f"For '{type(self).__name__}.load_state_dict', "
+        if not isinstance(saved, Mapping) or not {"signature", "states"} <= saved.keys():
+            raise ValueError(f"{where}the state must be what state_dict() gives, but got {saved!r}")
         self._must_agree(Signature(saved["signature"]), "load_state_dict")
+        if not isinstance(saved["states"], Mapping) or saved["states"].keys() != self._states.keys():
+            raise ValueError(f"{where}the states must be {list(self._states)}, but got {saved['states']!r}")
         states = {name: state.zero() for name, state in self._states.items()}
         for name, state in states.items():
-            state.load(saved["states"][name])
+            try:
+                state.load(saved["states"][name])
+            except (TypeError, ValueError, KeyError, OverflowError) as error:
+                raise ValueError(f"{where}the state {name!r} cannot be read: {error}") from error
+        return states
+
+    def _replace_states(self, states: dict[str, State]) -> None:
         self._states, self._last = states, None
         self._scope.updated(self.name)
+        self._scope.errors.pop(self.name, None)  # of an update that is forgotten now
 
     def _raise_kept_error(self) -> None:
         error = self._scope.errors.get(self.name)
@@ -217,7 +301,7 @@ class Metric(mindspore.train.Metric):
 
     def set_distributed(
         self,
-        enabled: bool = True,
+        enabled: bool | str = True,
         group: str | None = None,
         *,
         contributes: bool = True,
@@ -226,10 +310,10 @@ class Metric(mindspore.train.Metric):
         """Say that the value is to cover all ranks of a group. Returns the metric.
 
         Each sample must be contributed by one rank of the group, and every rank must evaluate and clear the same
-        metrics the same number of times. In a single process this changes nothing.
+        metrics the same number of times. In a single process nothing is communicated.
 
         Args:
-            enabled: ``False``: the value of this rank's data alone.
+            enabled: ``False``: the value of this rank's data alone. The name of a group stands for ``True, group``.
             group: the communication group; by default all ranks.
             contributes: ``False``: this rank's inputs are ignored (copies of another rank's, or none); it still takes
                 part in every evaluation and gets the value.
@@ -238,7 +322,7 @@ class Metric(mindspore.train.Metric):
         """
         if self._scope.owned:
             raise ValueError(f"'{self.name}' belongs to a collection: call set_distributed of the collection")
-        self._scope.distribution = Distribution(enabled, group, contributes, expected_samples)
+        self._scope.distribute(enabled, group, contributes, expected_samples)
         return self
 
     @property

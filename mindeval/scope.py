@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import weakref
 from collections.abc import Iterable, Mapping
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import mindspore as ms
 
 from mindeval import distributed, wire
+from mindeval.inputs import whole_number
 from mindeval.state import State
 
 if TYPE_CHECKING:
@@ -33,12 +35,41 @@ class Scope:
         self.distribution = distributed.Distribution()
         self.rounds = 0  # evaluations and clears so far: ranks must agree on them
         self.errors: dict[str, BaseException] = {}  # of update(), for each member, until the next synchronisation
+        self.out_of_step: BaseException | None = None  # once ranks disagreed: later evaluations may match by accident
+        self._called: Scope | None = None  # whose members this one's are empty copies of
         self._snapshot: dict[str, dict[str, State]] | None = None
         self._unanswered: set[str] = set()  # members that have not yet answered from the snapshot
         self._updated: set[str] = set()  # members updated since the snapshot
         self._memo: tuple | None = None
         self.in_collection_update = False
         self.updated_by_model = False  # Model.eval updates the members one after the other with the same Tensors
+
+    def distribute(
+        self, enabled: bool | str, group: str | None, contributes: bool, expected_samples: int | None
+    ) -> None:
+        """Set how the members are spread over ranks; see ``Metric.set_distributed``."""
+        if isinstance(enabled, str):
+            if group not in (None, enabled):
+                raise ValueError(f"set_distributed got two groups, {enabled!r} and {group!r}")
+            group, enabled = enabled, True
+        for what, value in (("enabled", enabled), ("contributes", contributes)):
+            if not isinstance(value, bool):
+                raise TypeError(f"For 'set_distributed', {what} must be True or False, but got {value!r}")
+        if expected_samples is not None:
+            expected_samples = whole_number(expected_samples, "For 'set_distributed', expected_samples")
+        known = self.distribution
+        serial = known.serial if known.serial and group == known.group else 0
+        if enabled and not serial:
+            serial = distributed.next_serial(group)
+        self.distribution = distributed.Distribution(enabled, group, contributes, expected_samples, serial)
+
+    def of_one_call(self, members: Mapping[str, Metric]) -> Scope:
+        """The scope of empty copies of members, for one batch. Ranks must agree on it as on an evaluation of this."""
+        scope = Scope(members, f"a call of {self.name or ', '.join(members)}")
+        scope.distribution = dataclasses.replace(self.distribution, expected_samples=None)
+        scope.rounds, scope.out_of_step, scope._called = self.rounds, self.out_of_step, self
+        self.rounds += 1
+        return scope
 
     # -- what metrics report -----------------------------------------------------------------------------------------
 
@@ -53,10 +84,11 @@ class Scope:
     def updated(self, name: str) -> None:
         self._updated.add(name)
 
-    def failed(self, name: str, error: Exception) -> None:
+    def failed(self, name: str, error: BaseException) -> None:
         """Raise the error of an update, or on several cards keep it for the next synchronisation."""
         if not self.distribution.active():
             raise error
+        self.updated(name)
         if name not in self.errors:
             self.errors[name] = error
             logger.error(
@@ -70,6 +102,7 @@ class Scope:
         if name not in self._unanswered:
             self.synchronise()
         elif name in self._updated:
+            self._unanswered.discard(name)  # other ranks may have no update and answer: stay in step with them
             raise RuntimeError(
                 f"'{name}' was updated after its collection was evaluated and before it was evaluated itself: "
                 "evaluate all members (or the collection) before the next update"
@@ -84,19 +117,30 @@ class Scope:
         self._snapshot, self._unanswered = None, set()
         if self.distribution.active():
             agreement = [
-                f"collection {self.name!r}: {self.rounds} evaluations and clears, "
-                f"expected_samples={self.distribution.expected_samples}",
+                f"collection {self.name!r} (distributed as number {self.distribution.serial} of its group): "
+                f"{self.rounds} evaluations and clears, expected_samples={self.distribution.expected_samples}",
                 *(f"{name} = {metric.signature.definition}" for name, metric in sorted(self.members.items())),
             ]
             self.rounds += 1
-            error = next(iter(self.errors.values()), None)
+            error = self.out_of_step or next(iter(self.errors.values()), None)
             communicator = wire.MindSporeCommunicator(self.distribution.group)
-            self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
+            try:
+                self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
+            except wire.Disagreement:
+                self._give_up()
+                raise
         else:
             self._warn_of_local_value()
             self.rounds += 1
             self._snapshot = states
         self._unanswered, self._updated = set(self.members), set()
+
+    def _give_up(self) -> None:
+        self.out_of_step = wire.DistributedError(
+            "its ranks disagreed before, so their evaluations may not belong together: make new metrics on every rank"
+        )
+        if self._called is not None:
+            self._called.out_of_step = self.out_of_step
 
     def _warn_of_local_value(self) -> None:
         global _warned_of_local_value
@@ -124,7 +168,8 @@ class Scope:
         if self._memo is not None:
             known_key, references, value, users = self._memo
             same = len(references) == len(inputs) and all(
-                reference() is item for reference, item in zip(references, inputs)
+                item is not None and reference() is item if reference else item is None
+                for reference, item in zip(references, inputs)
             )
             if known_key == key and name not in users and same:
                 users.add(name)
@@ -142,8 +187,10 @@ class Scope:
         self._memo = None
 
 
-def _reference(item: Any) -> Callable[[], Any]:
+def _reference(item: Any) -> Callable[[], Any] | None:
+    if item is None:
+        return None  # apart from a weak reference whose object is gone
     try:
         return weakref.ref(item)
-    except TypeError:  # lists, numbers and None: the memo does not outlive the update that holds them
+    except TypeError:  # lists and numbers: the memo does not outlive the update that holds them
         return lambda: item

@@ -31,6 +31,10 @@ class DistributedError(RuntimeError):
     """Ranks disagree, one of them failed, or communication did. Every rank raises the same."""
 
 
+class Disagreement(DistributedError):
+    """Ranks hold different metrics, or evaluated or cleared them a different number of times."""
+
+
 class Communicator(Protocol):
     """What the wire format needs of a group of ranks."""
 
@@ -76,6 +80,9 @@ def reduce(
         try:
             words = _concatenated([state.pack(world) for state in mine if not state.dynamic])
             announced = [state.announce() for state in mine if state.dynamic]
+            for state in mine:
+                if state.dynamic:
+                    state.pack(world)  # in time: once ranks have agreed, no single one may fail
         except Exception as failure:  # a rank that cannot pack must still take part
             error = failure
     content = b"".join(len(part).to_bytes(8, "little") + part for part in announced)
@@ -140,19 +147,26 @@ def _raise_verdict(frame: np.ndarray, agreement: str, error: BaseException | Non
     if found == "foreign":
         communicator.give_up("another collective met the metrics' AllReduce, so ranks do not make the same calls")
     if found == "failed":
-        reasons = _texts("" if error is None else f"{type(error).__name__}: {error}", communicator)
+        reasons = _texts("" if error is None else _described(error), communicator)
         failed = "; ".join(f"rank {rank}: {reason}" for rank, reason in enumerate(reasons) if reason)
         raise DistributedError(f"a metric failed on {failed}") from error
     if found == "differ":
-        raise DistributedError(
+        raise Disagreement(
             "ranks hold different metrics, or evaluated or cleared them a different number of times:"
             + _difference(_texts(agreement, communicator))
         )
 
 
+def _described(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # the others wait for this rank's reason, whatever it is
+        return f"{type(error).__name__}, which cannot be printed"
+
+
 def _texts(text: str, communicator: Communicator, most: int = 16384) -> list[str]:
     """Every rank's text. Used only where something is wrong."""
-    content = text.encode()[:most]
+    content = text.encode(errors="backslashreplace")[:most]  # a broken text is a reason like any other
     lengths = np.zeros(communicator.world, np.int64)
     lengths[communicator.rank] = len(content)
     parts = _exchanged(content, communicator.all_reduce(lengths), communicator)

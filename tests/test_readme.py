@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import math
@@ -52,8 +53,8 @@ def test_readme_numbers_equal_a_computation_by_hand(page: str) -> None:
     right = sum(max(range(3), key=lambda label: after[a][label]) == b for a, b in pairs)
     accuracy = right / len(pairs)
 
-    from_model, from_loop = (shown for _, shown in examples(page))
-    assert from_model == f"{2**bits:.4f} {accuracy:.4f}\n"
+    from_model, from_loop, from_ranks = (shown for _, shown in examples(page))
+    assert from_model == from_ranks == f"{2**bits:.4f} {accuracy:.4f}\n"
     assert f"perplexity  {2**bits:.5f}\n" in from_loop
     assert f"accuracy       {accuracy:.2f}\n" in from_loop
     assert from_loop.endswith(f"\n{len(pairs)} {bits:.4f}\n")
@@ -72,6 +73,41 @@ def test_links_lead_to_files_of_the_repository(page: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / page).read_text(encoding="utf-8")):
         if "://" not in target:
             assert (ROOT / page).parent.joinpath(target).is_file(), target
+
+
+def test_messages_that_the_page_on_several_cards_explains_are_those_of_the_library() -> None:
+    texts = [
+        _message(node)
+        for path in (ROOT / "mindeval").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.JoinedStr, ast.Constant))
+    ]
+    page = (ROOT / "docs/several-cards.md").read_text(encoding="utf-8")
+    explained = re.findall(r"^### `(.*)`$", page, re.MULTILINE)
+    assert len(explained) > 20
+    for message in explained:
+        assert any(message.strip(". ") in text for text in texts), message
+    of_ranks = [
+        text for path in ("wire.py", "scope.py", "distributed.py") for text in _raised(ROOT / "mindeval" / path)
+    ]
+    assert len(of_ranks) > 12
+    for text in of_ranks:
+        assert text.startswith("...") or any(message.strip(". ") in text for message in explained), text
+
+
+def _message(node: ast.AST) -> str:
+    """A literal, with dots in place of what is filled in."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_message(part) for part in node.values)
+    text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else "..."
+    return re.sub("%[sd]", "...", text)
+
+
+def _raised(path: Path) -> list[str]:
+    """The literals that errors of a module are made of."""
+    raised = [node.exc for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Raise)]
+    calls = [error for error in raised if isinstance(error, ast.Call) and error.args]
+    return [_message(call.args[0]) for call in calls if isinstance(call.args[0], (ast.JoinedStr, ast.Constant))]
 
 
 @pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md", "docs/api.md"])

@@ -59,6 +59,20 @@ def test_float32_limbs_refuse_a_world_in_which_they_could_round():
         wire.limb_bits(2**24 + 1)
 
 
+def test_an_error_that_cannot_be_written_down_leaves_no_rank_waiting():
+    class Unprintable(Exception):
+        def __str__(self):
+            raise ValueError
+
+    for error, shown in [
+        (ValueError("half \ud800 of a pair"), r"half \ud800 of a pair"),
+        (Unprintable(), "Unprintable"),
+    ]:
+        results, _ = run(3, lambda rank: {"n": Count()}, error=lambda rank, error=error: error if rank == 1 else None)
+        assert f"rank 1: {type(error).__name__}" in one_error(results)
+        assert shown in one_error(results)
+
+
 @pytest.mark.parametrize(
     ("make", "fill", "expected", "calls"),
     [

@@ -6,11 +6,12 @@ What is done with the decisions lives in _totals.py and in the metrics.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from mindeval import inputs
+from mindeval.kernels.count import count_classes, count_pairs
 
 TASKS = ("classification", "binary", "multiclass", "multilabel")
 BLOCK = 1 << 15  # labels of a block: a few int64 blocks of this size stay in the second-level cache
@@ -74,8 +75,25 @@ class Decisions:
                 self._seen += labels.size
                 yield Block(predictions, labels, weights)
 
+    def pairs(self) -> np.ndarray:
+        """How often each decision met each label, int64 [limit, limit]: row = label."""
+        return self._counts(count_pairs)
+
+    def totals(self) -> np.ndarray:
+        """How often each class was decided rightly, decided, and the label: int64 [limit, 3]."""
+        return self._counts(count_classes)
+
+    def _counts(self, count: Callable) -> np.ndarray:
+        result = count(self.predictions, self.labels, self.limit, self.ignore_index, self.counted)
+        if result is None:
+            for _ in self.blocks():  # raises, and says which class is out of range
+                pass
+            raise RuntimeError("predictions or labels changed while they were counted")
+        self._seen = int(result.sum() if count is count_pairs else result[:, 2].sum())
+        return result
+
     def samples(self) -> int:
-        """Rows of the first axis with a position that counts, once ``blocks`` gave them all."""
+        """Rows of the first axis with a position that counts, once they were all given or counted."""
         if self.labels.size == self.rows:
             return self._seen
         counted = self.labels != self.ignore_index if self.counted is None else self.counted

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import mindspore as ms
 import numpy as np
 
 from mindeval import inputs
@@ -104,8 +103,9 @@ class Accuracy(TokenMetric):
         name: str | None = None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        if not isinstance(top_k, int) or top_k < 1:
-            raise ValueError(f"For 'Accuracy', top_k must be an int of at least 1, but got {top_k!r}")
+        top_k = inputs.whole_number(top_k, "For 'Accuracy', top_k")
+        if top_k < 1:
+            raise ValueError(f"For 'Accuracy', top_k must be at least 1, but got {top_k}")
         if average not in AVERAGES:
             raise ValueError(f"For 'Accuracy', average must be one of {list(AVERAGES)}, but got {average!r}")
         if task == "multilabel" and (average != "micro" or top_k != 1 or shift):
@@ -136,8 +136,8 @@ class Accuracy(TokenMetric):
             check_weights(weights, self.weighted)
             return self._of_flags(predictions, labels, mask, weights)
         ids = inputs.class_ids(labels, "labels")
-        if not isinstance(predictions, (ms.Tensor, np.ndarray)):
-            predictions = inputs.to_numpy(predictions, "predictions")
+        inputs.sample_ids(sample_ids, len(ids) if ids.ndim else 0)  # counts cannot tell repeated samples: mask them
+        predictions = inputs.tensor_or_array(predictions, "predictions")
         if self.task == "binary" and tuple(predictions.shape) == (*ids.shape, 1):
             predictions = predictions.reshape(ids.shape)
         if tuple(predictions.shape) == ids.shape:
@@ -148,6 +148,13 @@ class Accuracy(TokenMetric):
                     f"predictions must have {self.num_classes} scores on the last axis, but got "
                     f"{list(predictions.shape)}"
                 )
+            classes = predictions.shape[-1] if predictions.ndim else 0
+            if self.task == "binary" and classes != 2:
+                raise ValueError(
+                    f"scores for task='binary' must be [...] or [..., 2], but got {list(predictions.shape)}"
+                )
+            if 0 < classes < self.top_k:
+                raise ValueError(f"top_k must be at most the {classes} classes that have scores, but is {self.top_k}")
             batch = self._token_batch(predictions, labels, mask)
             right, counted = self._of_ranks(batch.stats.rank, batch.counted)
         if self.shift:

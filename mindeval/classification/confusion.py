@@ -107,7 +107,7 @@ class ConfusionMatrix(Metric):
         decisions = decide(predictions, labels, mask, weights, task=self.task, **options)
         cells: Any
         if self._dense:
-            cells = _totals.count_pairs(decisions, self.num_classes or 0)
+            cells = decisions.pairs()
         else:
             cells = _sparse_cells(decisions, self.weighted)
         return {"cells": cells, "samples": decisions.samples()}

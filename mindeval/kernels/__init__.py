@@ -35,9 +35,10 @@ def token_nll(
 
     .. math:: \mathrm{nll} = \log \sum_v e^{x_v} - x_y
 
-    The logits are read once, where they are: no copy, no cast. On the CPU the error per token is below 1e-7 nat
-    for float32, float16 and bfloat16 and below 1e-12 for float64, nll >= 0, and the result is a function of the
-    row's bits alone: batches, threads, strides and processors do not change it.
+    The logits are read once, where they are: no copy, no cast. On the CPU the error per token of float32, float16 and
+    bfloat16 logits is below 3.2e-7 nat, proven (8e-8 in ordinary rows, observed), that of float64 below 1e-12
+    (observed), nll >= 0, and the result is a function of the row's bits alone: batches, threads, strides and processors
+    do not change it.
 
     Args:
         logits: Tensor or NumPy array ``[..., V]`` of float32, float16, bfloat16 or float64; any strides.

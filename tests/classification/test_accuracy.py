@@ -87,7 +87,7 @@ def test_what_is_refused(options, inputs, message):
 def test_options_that_do_not_exist_are_refused():
     with pytest.raises(ValueError, match="task must be one of"):
         Accuracy(task="regression")
-    with pytest.raises(ValueError, match="top_k must be an int of at least 1, but got 0"):
+    with pytest.raises(ValueError, match="top_k must be at least 1, but got 0"):
         Accuracy(top_k=0)
 
 

@@ -225,7 +225,7 @@ def test_constant_decisions_absent_classes_and_single_samples_have_the_documente
         ({"task": "binary"}, [0.1, np.nan], [0, 1], "must not be NaN"),
         ({"task": "binary"}, [0.1, 1.5], [0, 1], r"must be probabilities in \[0, 1\] .* for logits say threshold=0.0"),
         ({"task": "binary"}, [0, 1], [0, 2], r"labels must be class ids in \[0, 2\)"),
-        ({}, [0.5, 1.0], [0, 1], "not whole numbers; scores of class 1 need task='binary'"),
+        ({}, [0.5, 1.0], [0, 1], "not whole numbers, such as 0.5; scores of class 1 need task='binary'"),
         ({}, [0, 1], [0.5, 1.0], "labels must be class ids"),
         ({"top_k": 2}, [0, 1], [0, 1], "top_k=2 needs scores"),
         ({"top_k": 3}, np.zeros((2, 2)), [0, 1], "top_k=3 is more than the 2 classes"),

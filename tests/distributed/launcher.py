@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
@@ -41,7 +42,8 @@ def launch(
         "MS_SCHED_PORT": str(free_port()),
         "MS_TOPO_TIMEOUT": "100",
         "MS_CPU_COMM_OP_TIMEOUT": str(operation_timeout),
-        "MS_NODE_TIMEOUT": str(operation_timeout),
+        # MindSpore 2.7 has this one alone. Where there are both, the operation's is to pass first.
+        "MS_NODE_TIMEOUT": str(operation_timeout if version("mindspore").startswith("2.7") else 4 * operation_timeout),
         "OMP_NUM_THREADS": "1",
         "GLOG_v": "3",
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parent)]),

@@ -74,6 +74,9 @@ class BySubject(Metric):
         sums = {subject: total.over(1) for subject, total in states["sums"].value.items()}
         return {"rows": len(states["rows"].value), "sums": sums, "row_sum": int(states["rows"].value.sum())}
 
+    def _samples(self, states):
+        return len(states["rows"].value)
+
 
 def pair(**options):
     return MetricCollection({"perplexity": Perplexity(), "accuracy": Accuracy()}, **options)
@@ -112,9 +115,11 @@ def uneven_shards_give_the_value_of_one_process_with_one_all_reduce():
 def float32_limbs_give_the_same_bits():
     os.environ["MINDEVAL_CARRIER"] = "float32"
     try:
-        metrics = pair(distributed=True)
-        metrics.update(LOGITS[MINE], LABELS[MINE])
-        assert metrics.eval() == EXPECTED
+        for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+            ms.set_context(mode=mode)
+            metrics = pair(distributed=True)
+            metrics.update(LOGITS[MINE], LABELS[MINE])
+            assert metrics.eval() == EXPECTED
         big = Confusion().set_distributed()
         big.update(LABELS[MINE], LABELS[MINE])
         assert big.eval() == N
@@ -175,6 +180,71 @@ def a_state_that_cannot_be_packed_raises_on_every_rank():
 
 
 @case
+def a_discovered_group_that_cannot_be_packed_raises_on_every_rank():
+    metric = BySubject().set_distributed()
+    metric.update(np.ones(2), np.array([RANK, RANK]), np.array([2 * RANK, 2 * RANK + 1]))
+    if RANK == 0:
+        metric._states["sums"].value["0"].units = 1 << (32 * 67)
+    assert "rank 0: OverflowError" in message(metric.eval)
+
+
+@case
+def rows_with_ids_on_one_rank_and_without_on_others_raise_on_every_rank():
+    class Kept(BySubject):
+        def _contribution(self, values):
+            return {"rows": values if RANK else (values, np.arange(len(values))), "samples": len(values)}
+
+    metric = Kept().set_distributed()
+    metric.update(np.full((2, 1), RANK))
+    assert "give ids for all or for none" in message(metric.eval)
+
+
+@case
+def the_error_of_an_update_goes_along_with_a_merge():
+    part, metrics, labels = pair(distributed=True), pair(name="merged", distributed=True), LABELS[MINE].copy()
+    if RANK == 0:
+        labels[0] = 99
+    part.update(LOGITS[MINE], labels)
+    metrics.merge(part)
+    assert "rank 0: ValueError: For 'Perplexity.update', labels must lie" in message(metrics.eval)
+
+
+@case
+def loading_a_state_forgets_the_error_of_an_update():
+    metrics, labels = pair(distributed=True), LABELS[MINE].copy()
+    metrics.update(LOGITS[MINE], LABELS[MINE])
+    saved = metrics.state_dict()
+    if RANK == 0:
+        labels[0] = 99
+    metrics.update(LOGITS[MINE], labels)
+    metrics.load_state_dict(saved)
+    assert metrics.eval() == EXPECTED
+
+
+@case
+def a_member_that_failed_after_the_snapshot_does_not_answer_from_it():
+    metrics = pair(distributed=True)
+    metrics.update(LOGITS[MINE], LABELS[MINE])
+    metrics["accuracy"].eval()
+    metrics["perplexity"].update(LOGITS[MINE], LABELS[MINE] + 99)
+    assert "was updated after its collection was evaluated" in message(metrics["perplexity"].eval)
+
+
+@case
+def ranks_of_which_one_updated_after_the_snapshot_stay_in_step():
+    metrics = pair(distributed=True)
+    metrics.update(LOGITS[MINE[:-1]], LABELS[MINE[:-1]])
+    metrics["accuracy"].eval()
+    if RANK == 0:
+        metrics.update(LOGITS[MINE[-1:]], LABELS[MINE[-1:]])
+        assert "was updated after its collection was evaluated" in message(metrics["perplexity"].eval)
+    else:
+        metrics["perplexity"].eval()
+        metrics.update(LOGITS[MINE[-1:]], LABELS[MINE[-1:]])
+    assert metrics["perplexity"].eval() == EXPECTED["perplexity"]
+
+
+@case
 def different_metrics_or_arguments_raise_on_every_rank():
     metrics = pair(distributed=True) if RANK else MetricCollection({"accuracy": Accuracy()}, distributed=True)
     metrics.update(LOGITS, LABELS)
@@ -210,6 +280,16 @@ def two_collections_evaluated_in_opposite_order_raise_on_every_rank():
     for metrics in (first, second):
         metrics.update(LOGITS[MINE], LABELS[MINE])
     assert "collection 'second'" in message((first if RANK else second).eval)
+    first, second = Accuracy(distributed=True), Accuracy(distributed=True)  # alike in all but their data
+    for metric in (first, second):
+        metric.update(LOGITS[MINE], LABELS[MINE])
+    text = message((first if RANK else second).eval)
+    assert text.count("(distributed as number") == 2, text
+    # Each rank's other metric is one evaluation behind, so that the two could match from now on.
+    text = message((second if RANK else first).eval)
+    assert "different number of times" in text or "its ranks disagreed before" in text, text
+    assert "its ranks disagreed before" in message(first.eval)
+    assert (first if RANK else second).set_distributed(contributes=True)._scope.distribution.serial > 1
 
 
 @case
@@ -248,6 +328,24 @@ def a_call_gives_the_value_over_all_ranks_and_leaves_the_state():
 
 
 @case
+def a_call_of_a_collection_gives_all_values_with_one_all_reduce_and_leaves_everything():
+    metrics = pair().set_distributed(expected_samples=WORLD)
+    metrics.update(LOGITS[MINE[:1]], LABELS[MINE[:1]])
+    assert metrics["accuracy"].eval() == metrics["accuracy"].eval()
+    before = len(CALLS)
+    assert metrics(LOGITS[MINE], LABELS[MINE]) == EXPECTED
+    assert metrics["accuracy"](LOGITS[MINE], LABELS[MINE]) == EXPECTED["accuracy"]
+    assert len(CALLS) == before + 2
+    metrics["perplexity"].eval()  # still answers from the evaluation before the calls
+    assert len(CALLS) == before + 2
+    assert metrics.result()["perplexity"]["tokens"] == WORLD
+    labels = LABELS[MINE] + (99 if RANK == 0 else 0)
+    assert "rank 0: ValueError" in message(lambda: metrics(LOGITS[MINE], labels))
+    metrics.eval()
+    assert metrics.result()["accuracy"]["total"] == WORLD
+
+
+@case
 def result_never_communicates():
     metrics = pair(distributed=True)
     metrics.update(LOGITS[MINE], LABELS[MINE])
@@ -269,13 +367,14 @@ def large_states_take_two_and_discovered_ones_three_all_reduces():
     alone.update(values, subjects, ids)
     alone.eval()
     padded = np.array([(RANK + row * WORLD) % N for row in range(-(-N // WORLD))])  # as samplers pad
-    own, real = BySubject().set_distributed(), distributed.valid_mask(0, len(padded), N)
+    own, real = BySubject().set_distributed(expected_samples=N), distributed.valid_mask(0, len(padded), N)
     own.update(np.where(real, values[padded], 0.0), np.where(real, subjects[padded], 0), ids[padded])
     before = len(CALLS)
     assert own.eval() == alone.eval() == N
     assert len(CALLS) == before + 3
     assert own.result()["sums"] == alone.result()["sums"]
     assert own.result()["row_sum"] == alone.result()["row_sum"]
+    assert own.result()["samples"] == N  # a padded row has the id of the sample that it repeats
 
 
 @case
@@ -324,6 +423,11 @@ def a_group_that_the_user_made_is_taken():
         mine = np.arange(members.index(RANK), N, 2)
         metric.update(LOGITS[mine], LABELS[mine])
         assert metric.eval() == EXPECTED["accuracy"]
+
+
+@case
+def a_group_that_is_not_there_is_named():
+    assert "nowhere does not exist" in message(Accuracy(distributed="nowhere").eval)
 
 
 @case

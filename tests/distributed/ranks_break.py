@@ -63,6 +63,11 @@ def another_collective_meets_ours() -> dict:
     return {"error": message(metric.eval), "again": message(metric.eval)}
 
 
+def ranks_carry_words_differently() -> dict:
+    os.environ["MINDEVAL_CARRIER"] = "float32" if RANK == 1 else "int64"
+    return {"error": message(metric.eval), "again": message(metric.eval)}
+
+
 if __name__ == "__main__":
     outcome = globals()[sys.argv[1]]()
     (Path(sys.argv[2]) / f"rank{RANK}.json").write_text(json.dumps(outcome))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -70,6 +71,15 @@ def test_another_collective_in_place_of_ours_is_an_error_and_no_number(tmp_path)
     _, (first, _) = broken("another_collective_meets_ours", tmp_path)
     assert "another collective met the metrics' AllReduce" in first["error"]
     assert "out of step since" in first["again"]
+
+
+def test_ranks_that_carry_their_words_differently_get_errors_and_no_number(tmp_path):
+    _, outcomes = broken("ranks_carry_words_differently", tmp_path)
+    for outcome in outcomes:
+        assert re.search(
+            "another collective met the metrics' AllReduce|AllReduce of the metrics .* failed", outcome["error"]
+        )
+        assert "out of step since" in outcome["again"]
 
 
 def test_a_script_under_msrun_itself(tmp_path):

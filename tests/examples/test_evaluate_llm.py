@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
+import os
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -293,6 +296,91 @@ def test_rows_of_the_table_equal_float64_formulas_and_merge_exactly(mode):
         assert row["bits_per_byte"] == pytest.approx(sum(nll[name]) / math.log(2) / spelled[name], rel=1e-5)
         assert row["token_accuracy"] == np.mean(right[name])
         assert (row["tokens"], row["bytes"]) == (len(nll[name]), spelled[name])
+
+
+# Several ranks.
+
+
+def test_windows_are_dealt_out_once_each_and_a_rank_without_any_scores_nothing(monkeypatch):
+    windows = make_windows(list(range(20)), [1] * 20, window=4, context=0)
+    assert len(windows) == 5
+    dealt = []
+    for rank in range(2):
+        monkeypatch.setattr(evaluate_llm.distributed, "shard", lambda n, rank=rank: range(rank, n, 2))
+        dealt.append(evaluate_llm.deal_out(windows))
+    assert dealt == [windows[::2], windows[1::2]]
+    monkeypatch.setattr(evaluate_llm.distributed, "shard", lambda n: range(0))
+    (empty,) = evaluate_llm.deal_out(windows)
+    assert (empty.input_ids.tolist(), empty.labels.tolist(), empty.n_bytes) == ([0] * 4, [IGNORE] * 4, 0)
+
+
+TINY_DEMO = """
+import sys
+sys.path[:0] = [{examples!r}, {tests!r}]
+import evaluate_llm
+from test_evaluate_llm import tiny_llama, tiny_weights
+
+def groups():
+    ids = [(7 * place * place + place) % 23 for place in range(60)]
+    lengths = {{"reference passage": 9, "English": 60, "Chinese": 22}}
+    return {{name: evaluate_llm.make_windows(ids[:n], [2] * n, 8, 3) for name, n in lengths.items()}}
+
+evaluate_llm.load = lambda options: (tiny_llama(tiny_weights(), 8), None, groups())
+evaluate_llm.require_packages = lambda: None
+evaluate_llm.EXPECTED, evaluate_llm.TOLERANCE = 0.0, float("inf")
+sys.exit(evaluate_llm.main())
+"""
+
+
+@pytest.mark.slow
+def test_ranks_under_msrun_print_the_digits_of_one_process(tmp_path):
+    here = Path(__file__).resolve().parent
+    script = tmp_path / "demo.py"
+    script.write_text(TINY_DEMO.format(examples=str(here.parents[1] / "examples"), tests=str(here)))
+    reports, printed = [], []
+    for ranks in (1, 3):
+        done = subprocess.run(
+            [sys.executable, str(script), "--ranks", str(ranks), "--json", str(tmp_path / "numbers.json")],
+            env={**os.environ, "PYTHONPATH": str(here.parents[1]), "OMP_NUM_THREADS": "1"},
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        reports.append(json.loads((tmp_path / "numbers.json").read_text()))
+        printed.append(done.stdout)
+    for report in reports:
+        for row in report["rows"]:
+            del row["seconds"]
+    assert [report["ranks"] for report in reports] == [1, 3]
+    assert [row["tokens"] for row in reports[0]["rows"]] == [8, 59, 21, 80]
+    assert reports[0]["rows"] == reports[1]["rows"]
+    assert "English + Chinese" in printed[1]  # rank 0's table is shown, and once
+    assert printed[1].count("bits per byte") == 1
+
+
+@pytest.mark.slow
+def test_a_rank_that_fails_shows_its_log_and_gives_an_exit_code(tmp_path):
+    script = tmp_path / "fails.py"
+    examples = str(Path(evaluate_llm.__file__).parent)
+    script.write_text(
+        f"import os, sys\nsys.path.insert(0, {examples!r})\n"
+        "from ranks import is_started, start\n"
+        "if not is_started():\n    sys.exit(start(sys.argv[0], [], 2))\n"
+        "from mindspore.communication import get_rank, init\n"
+        "import mindspore\nmindspore.set_device('CPU')\ninit()\n"
+        "sys.exit('this rank gives up' if get_rank() else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "MS_NODE_TIMEOUT": "8"},
+        capture_output=True,
+        text=True,
+        timeout=180,
+    )
+    assert done.returncode != 0
+    assert "this rank gives up" in done.stderr
+    assert "not every one of the 2 ranks succeeded" in done.stderr
 
 
 # The trained model.
