@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Callable, NamedTuple, TypeVar
 
 import mindspore.train
 
@@ -134,11 +135,7 @@ class Metric(mindspore.train.Metric):
                 raise ValueError(f"set_indexes({self.indexes}) needs more than the {len(batch)} inputs that were given")
             batch = tuple(batch[place] for place in self.indexes)
         flat = inputs.flatten(batch)
-        try:
-            inspect.signature(self._contribution).bind(*flat, **named)
-        except TypeError as mismatch:
-            given = f"{len(flat)} inputs" + "".join(f" and {name}=" for name in named)
-            raise TypeError(f"the inputs must be ({', '.join(self._input_names())}), but got {given}") from mismatch
+        self._check_inputs(len(flat), named)
         contribution = self._contribution(*flat, **named)
         unknown = [name for name in contribution if name not in self._states]
         if "samples" not in contribution or unknown:
@@ -153,15 +150,22 @@ class Metric(mindspore.train.Metric):
             self._states[name].check_merge(added[name])
         return added
 
-    def _input_names(self) -> list[str]:
-        """The inputs of an update by name; those that may be left out end in ``=``."""
-        parameters = inspect.signature(self._contribution).parameters.values()
-        return [p.name if p.default is p.empty else f"{p.name}=" for p in parameters]
+    def _check_inputs(self, positional: int, named: Mapping[str, Any]) -> None:
+        known = _inputs_of(type(self)._contribution)
+        filled = set(known.positional[:positional])
+        fits = positional <= len(known.positional) or known.any_number
+        if (
+            not fits
+            or filled & named.keys()
+            or not known.required <= filled | named.keys()
+            or named.keys() - known.named
+        ):
+            given = f"{positional} inputs" + "".join(f" and {name}=" for name in named)
+            raise TypeError(f"the inputs must be ({known.shown}), but got {given}")
 
-    def _keywords(self) -> set[str]:
+    def _keywords(self) -> frozenset[str]:
         """The inputs that may be given by keyword."""
-        parameters = inspect.signature(self._contribution).parameters.values()
-        return {p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+        return _inputs_of(type(self)._contribution).named
 
     def _with_name(self, error: Exception, where: str) -> Exception:
         for kind in (TypeError, ValueError, OverflowError):
@@ -355,6 +359,29 @@ class Metric(mindspore.train.Metric):
         self.__dict__.update(saved)
         self._scope = Scope({self.name: self})
         self._scope.distribution, self._scope.rounds, self._scope.errors = distribution, rounds, kept
+
+
+class _Inputs(NamedTuple):
+    """What a ``_contribution`` takes."""
+
+    positional: tuple[str, ...]
+    named: frozenset[str]
+    required: frozenset[str]
+    any_number: bool
+    shown: str
+
+
+@functools.cache
+def _inputs_of(contribution: Callable[..., Any]) -> _Inputs:
+    _, *parameters = inspect.signature(contribution).parameters.values()
+    single = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    return _Inputs(
+        tuple(p.name for p in single if p.kind is not p.KEYWORD_ONLY),
+        frozenset(p.name for p in single if p.kind is not p.POSITIONAL_ONLY),
+        frozenset(p.name for p in single if p.default is p.empty),
+        any(p.kind is p.VAR_POSITIONAL for p in parameters),
+        ", ".join(p.name if p.default is p.empty else f"{p.name}=" for p in single),
+    )
 
 
 def _kind(metric: Metric) -> str:

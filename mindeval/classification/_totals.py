@@ -97,8 +97,7 @@ def _weighted_totals(decisions: Decisions) -> dict[int, Any]:
     if decisions.classes:
         groups[3 * decisions.classes - 1] = []
     for predictions, labels, weights in decisions.blocks():
-        if weights is None:
-            weights = np.ones(labels.size)
+        assert weights is not None
         right = labels == predictions
         for column, ids, part in ((0, labels[right], weights[right]), (1, predictions, weights), (2, labels, weights)):
             for place in np.unique(ids).tolist():
@@ -112,9 +111,9 @@ def count_flag_totals(flags: Flags, weighted: bool, num_classes: int | None) -> 
     columns = (truth & decided, decided, truth)
     width = truth.shape[1]
     if weighted:
-        weights = np.ones(len(truth)) if flags.weights is None else flags.weights
+        assert flags.weights is not None
         return {
-            3 * place + column: weights[marks[:, place]]
+            3 * place + column: flags.weights[marks[:, place]]
             for column, marks in enumerate(columns)
             for place in range(width)
         }
@@ -223,11 +222,15 @@ def average_over_classes(
 
 
 def resolve_average(average: str, task: str, classes: int) -> str:
-    """What "auto" and "none" are worth: binary for two classes, macro otherwise; the macro mean."""
+    """What "auto" and "none" are worth.
+
+    "auto" is binary for ``task="binary"`` and where ``task="classification"`` has no class above 1, and macro
+    otherwise; "none" is the macro mean.
+    """
     if average == "none":
         return "macro"
     if average == "auto":
-        return "binary" if task != "multilabel" and classes <= 2 else "macro"
+        return "binary" if task == "binary" or (task == "classification" and classes <= 2) else "macro"
     if average == "binary" and classes > 2:
         raise ValueError(f"average='binary' is for two classes, but {classes} classes were seen or declared")
     return average

@@ -13,9 +13,12 @@ from mindeval.classification._decisions import (
     above_threshold,
     check_classes,
     check_task,
+    check_threshold,
     check_weights,
     decide_flags,
+    named_errors,
     spread_weights,
+    warn_of_one_hot,
 )
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
 from mindeval.tokens import TokenMetric, check_labels
@@ -88,6 +91,7 @@ class Accuracy(TokenMetric):
     higher_is_better = True
     needs_rank = True
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -112,7 +116,12 @@ class Accuracy(TokenMetric):
             raise ValueError(
                 "For 'Accuracy', task='multilabel' has no average, top_k or shift: a row is right or wrong"
             )
-        self.top_k, self.average, self.threshold, self.weighted = top_k, average, float(threshold), bool(weighted)
+        self.top_k, self.average, self.threshold, self.weighted = (
+            top_k,
+            average,
+            check_threshold(threshold),
+            bool(weighted),
+        )
         settings = {"task": task, "top_k": top_k, "ignore": ignore_index, "shift": bool(shift)}
         rare = {
             "average": (average, "micro"),
@@ -222,6 +231,8 @@ class Accuracy(TokenMetric):
             predicted = above_threshold(given, self.threshold, counted) if given.dtype.kind == "f" else given
         else:
             predicted = inputs.class_ids(predictions, "predictions")
+            if self.task == "classification":
+                warn_of_one_hot(predicted, ids)
         if self.num_classes is not None:
             _check_ids(predicted[counted], self.num_classes)
         wanted = ids[counted]
