@@ -1,0 +1,1 @@
+"""mindeval inside other programs. Nothing here is imported unless a user asks for it."""
