@@ -9,7 +9,7 @@ from mindspore.ops import functional as F
 
 from . import dispatch, native
 from .blockwise import statistics
-from .rows import whole_number
+from .rows import initialised, whole_number
 
 __all__ = ["TokenNLL"]
 
@@ -76,6 +76,10 @@ class TokenNLL(nn.Cell):
             self.options = Tensor(np.array([self.ignore_index, self.vocab_size or 0], np.int64))
             path = f"{native.LIBRARY}:mindeval_custom_token_nll"
             self.operator = ops.Custom(path, _labels_shape, _float64, func_type="aot")
+
+    def __call__(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """Called by Python, not within graphs: a custom operator would not initialise its inputs."""
+        return super().__call__(initialised(logits), initialised(labels))
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         self._check(logits, labels)

@@ -8,6 +8,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 from mindspore import Tensor, nn, ops
+from mindspore.common.initializer import initializer
 
 from mindeval.kernels import TokenNLL, native
 
@@ -86,6 +87,13 @@ def test_other_dtypes_ranks_and_vocabularies_are_refused(back_end, call):
         call(TokenNLL(vocab_size=5), zeros(2, 3, 4), labels)
     with pytest.raises(ValueError, match="labels must have the shape of the logits"):
         call(TokenNLL(), Tensor(np.float32(1)), Tensor(np.int32(0)))
+
+
+def test_tensors_of_an_initializer_have_their_values(back_end, call):
+    logits = initializer("normal", (2, 4), ms.float32)
+    got = call(TokenNLL(), logits, initializer("ones", (2,), ms.int32))
+    x = logits.asnumpy().astype(np.float64)
+    np.testing.assert_allclose(got, np.log(np.exp(x).sum(axis=1)) - x[:, 1], rtol=1e-6)
 
 
 def test_one_row_without_leading_axes(back_end, call):
