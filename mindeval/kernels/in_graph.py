@@ -47,7 +47,8 @@ class TokenNLL(nn.Cell):
     Raises:
         ValueError: `vocab_size` is not positive or, at the call, above V; the labels' shape is not the logits' without
             their last axis. In graphs, when they are compiled (if shapes are not known then, when they run).
-        TypeError: `ignore_index` or `vocab_size` is no integer; logits or labels have another dtype.
+        TypeError: `ignore_index` or `vocab_size` is no integer; logits or labels are no Tensors, or of
+            another dtype.
         RuntimeError: "Return value from CPU AOT kernel(...) is N": the native operator refuses its inputs. 5: a label
             is outside of the vocabulary, which is seen only where labels are read (not by block-wise operators). 6: too
             little memory. 1, 2, 3, 4: shapes, dtype of logits, dtype of labels, `vocab_size`; these have the errors
@@ -79,6 +80,9 @@ class TokenNLL(nn.Cell):
 
     def __call__(self, logits: Tensor, labels: Tensor) -> Tensor:
         """Called by Python, not within graphs: a custom operator would not initialise its inputs."""
+        for what, value in (("logits", logits), ("labels", labels)):
+            if not isinstance(value, Tensor):
+                raise TypeError(f"For 'TokenNLL', {what} must be a Tensor, but got {type(value).__name__}")
         return super().__call__(initialised(logits), initialised(labels))
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:

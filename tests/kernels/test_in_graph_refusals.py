@@ -89,6 +89,13 @@ def test_other_dtypes_ranks_and_vocabularies_are_refused(back_end, call):
         call(TokenNLL(), Tensor(np.float32(1)), Tensor(np.int32(0)))
 
 
+def test_arrays_and_lists_are_refused():
+    with pytest.raises(TypeError, match="logits must be a Tensor, but got ndarray"):
+        TokenNLL()(np.zeros((2, 4), np.float32), zeros(2, dtype=np.int32))
+    with pytest.raises(TypeError, match="labels must be a Tensor, but got list"):
+        TokenNLL()(zeros(2, 4), [0, 1])
+
+
 def test_tensors_of_an_initializer_have_their_values(back_end, call):
     logits = initializer("normal", (2, 4), ms.float32)
     got = call(TokenNLL(), logits, initializer("ones", (2,), ms.int32))
