@@ -45,6 +45,12 @@ class MetricCollection:
         name: str = "",
         distributed: bool | str = False,
     ) -> None:
+        if not isinstance(metrics, (Mapping, list, tuple)):
+            raise TypeError(
+                f"For 'MetricCollection', metrics must be a dict of name -> metric or a list, but got {metrics!r}"
+            )
+        if isinstance(metrics, Mapping) and not all(isinstance(name, str) for name in metrics):
+            raise TypeError(f"For 'MetricCollection', names must be str, but got {list(metrics)}")
         for metric in metrics.values() if isinstance(metrics, Mapping) else metrics:
             if not isinstance(metric, Metric):
                 raise TypeError(
@@ -87,7 +93,11 @@ class MetricCollection:
         return len(self._scope.members)
 
     def as_metrics(self) -> dict[str, Metric]:
-        """The members, for ``Model(..., metrics=...)``."""
+        """The members, for ``Model(..., metrics=...)``.
+
+        From then on members that ask the same of the same Tensors share the work also where they are updated one by
+        one, as ``Model`` does: do not write into a Tensor between the updates of two members.
+        """
         self._scope.updated_by_model = True
         return dict(self._scope.members)
 
@@ -97,17 +107,33 @@ class MetricCollection:
             metric.clear()
 
     def update(self, *batch: Any, **named: Any) -> None:
-        """Update every member with the same inputs.
+        """Update every member with the same inputs. A keyword goes to the members that know it.
 
         Raises:
-            ValueError, TypeError: of the first member that cannot take them; the members before it have taken them.
+            ValueError, TypeError: of the first member that cannot take them, or for a keyword that no member knows.
+                Then no member has taken them.
+
+        >>> import numpy as np
+        >>> from mindeval import Accuracy, Perplexity
+        >>> metrics = MetricCollection([Perplexity(), Accuracy()])
+        >>> metrics.update(np.zeros((1, 4)), np.array([0]), texts=["a cat"])
+        >>> metrics.eval(), round(metrics.result()["perplexity"]["bits_per_byte"], 9)
+        ({'perplexity': 4.0, 'accuracy': 1.0}, 0.4)
         """
         scope = self._scope
+        known = {name: metric._keywords() for name, metric in scope.members.items()}
+        strange = [keyword for keyword in named if not any(keyword in keywords for keywords in known.values())]
+        if strange:
+            raise TypeError(f"For 'MetricCollection.update', no member takes the keywords {strange}, but {known}")
         scope.forget_shared()
         scope.in_collection_update = True
         try:
-            for metric in scope.members.values():
-                metric.update(*batch, **named)
+            prepared = {
+                name: metric._read_batch(batch, {word: value for word, value in named.items() if word in known[name]})
+                for name, metric in scope.members.items()
+            }
+            for name, metric in scope.members.items():
+                metric._take_batch(prepared[name])
         finally:
             scope.in_collection_update = False
             scope.forget_shared()
@@ -153,8 +179,9 @@ class MetricCollection:
     def load_state_dict(self, saved: Mapping[str, Mapping[str, Any]]) -> None:
         """Replace what every member accumulated."""
         self._must_hold(list(saved), "load_state_dict")
+        read = {name: metric._read_states(saved[name]) for name, metric in self._scope.members.items()}
         for name, metric in self._scope.members.items():
-            metric.load_state_dict(saved[name])
+            metric._replace_states(read[name])
 
     def _must_hold(self, names: Sequence[str], where: str) -> None:
         if sorted(names) != sorted(self):
@@ -162,7 +189,7 @@ class MetricCollection:
 
     def set_distributed(
         self,
-        enabled: bool = True,
+        enabled: bool | str = True,
         group: str | None = None,
         *,
         contributes: bool = True,

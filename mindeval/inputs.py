@@ -30,12 +30,17 @@ def to_numpy(value: Any, what: str) -> np.ndarray:
     """
     if is_text_tensor(value):
         raise TypeError(f"{what} must be numbers, but got {describe(value)}")
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{what} must not be a NumPy masked array: give its data, and the places that count as a mask")
     if isinstance(value, ms.Tensor):
-        return (value.astype(ms.float32) if value.dtype == ms.bfloat16 else value).asnumpy()
+        array = (value.astype(ms.float32) if value.dtype == ms.bfloat16 else value).asnumpy()
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"{what} must be real numbers, but got {describe(value)}")
+        return array
     if not isinstance(value, (np.ndarray, np.generic, int, float, list)):
         raise TypeError(f"{what} must be a Tensor, an array or a list of numbers, but got {type(value).__name__}")
-    if isinstance(value, list) and any(isinstance(item, ms.Tensor) for item in value):
-        value = [to_numpy(item, what) for item in value]
+    if isinstance(value, list) and any(isinstance(item, (list, ms.Tensor)) for item in value):
+        value = [to_numpy(item, what) if isinstance(item, (list, ms.Tensor)) else item for item in value]
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -47,9 +52,24 @@ def to_numpy(value: Any, what: str) -> np.ndarray:
     return array
 
 
+def whole_number(value: Any, what: str) -> int:
+    """A Python or NumPy integer as an int; bool, floats and text are refused.
+
+    >>> whole_number(np.int32(5), "top_k")
+    5
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{what} must be an int, but got {value!r}")
+    if not -(2**63) <= value < 2**63:
+        raise ValueError(f"{what} must fit 64 bits, but got {value}")
+    return int(value)
+
+
 def tensor_or_array(value: Any, what: str) -> Any:
     """A Tensor or an array as it is (nothing is copied to the host), anything else as ``to_numpy`` makes it."""
-    return value if isinstance(value, (ms.Tensor, np.ndarray)) else to_numpy(value, what)
+    if isinstance(value, (ms.Tensor, np.ndarray)) and not isinstance(value, np.ma.MaskedArray):
+        return value
+    return to_numpy(value, what)
 
 
 def describe(value: Any) -> str:
@@ -68,18 +88,31 @@ def describe(value: Any) -> str:
     return type(value).__name__
 
 
-def class_ids(value: Any, what: str) -> np.ndarray:
-    """Class or token ids as int64. Floats are taken if they are whole numbers.
+# From here on different whole numbers become one float of the dtype.
+_EXACT_IDS = {"bfloat16": 2**8, "float16": 2**11, "float32": 2**24, "float64": 2**53}
+
+
+def class_ids(value: Any, what: str, kind: str = "class ids") -> np.ndarray:
+    """Class or token ids (or other whole numbers, named by ``kind``) as int64.
+
+    Floats are taken if they are whole numbers that their dtype can tell apart.
 
     >>> class_ids([1.0, 2.0], "labels")
     array([1, 2])
     """
     array = to_numpy(value, what)
     if array.dtype.kind == "f":
-        whole = array.astype(np.int64, copy=False) if np.isfinite(array).all() else None
-        if whole is None or (whole != array).any():
-            raise ValueError(f"{what} must be class ids, but got {array.dtype} values that are not whole numbers")
-        return whole
+        dtype = str(getattr(value, "dtype", array.dtype)).lower()
+        broken = array[~np.isfinite(array) | (array != np.trunc(array))]
+        if broken.size:
+            raise ValueError(
+                f"{what} must be {kind}, but got {dtype} values that are not whole numbers, such as {broken[0]}"
+            )
+        largest, limit = np.abs(array).max(initial=0), _EXACT_IDS.get(dtype, 2**53)
+        if largest >= limit:
+            raise ValueError(f"{what} must be integers: {dtype} merges numbers from {limit} on, but got {largest}")
+    if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
+        raise ValueError(f"{what} must fit int64, but got {int(array.max())}")
     return array.astype(np.int64, copy=False)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import functools
+import inspect
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Callable, NamedTuple, TypeVar
 
 import mindspore.train
 
@@ -59,6 +61,13 @@ class Metric(mindspore.train.Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
+        kind = type(self).__name__
+        if not isinstance(states, Mapping) or not all(isinstance(state, State) for state in states.values()):
+            raise TypeError(f"For '{kind}', states must be a dict of name -> State, but got {states!r}")
+        if "samples" in states:
+            raise ValueError(f"For '{kind}', the state 'samples' is the base class's: give yours another name")
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"For '{kind}', name must be a str, but got {name!r}")
         self._states: dict[str, State] = {**states, "samples": Count()}
         self._settings = dict(settings or {})
         self.name = name or _kind(self)
@@ -103,28 +112,36 @@ class Metric(mindspore.train.Metric):
             ValueError, TypeError: for inputs that do not fit; nothing accumulated before is lost. A distributed metric
                 logs the error and raises it at ``eval()``, on every rank.
         """
+        self._take_batch(self._read_batch(batch, named))
+
+    def _read_batch(self, batch: tuple, named: Mapping[str, Any]) -> dict[str, State]:
+        """What an update adds to each state; nothing where this rank does not contribute or failed before."""
         scope = self._scope
-        if not scope.distribution.contributes or self.name in scope.errors:
-            scope.updated(self.name)
-            return
-        try:
-            added = self._added(batch, named)
-        except Exception as error:
-            scope.failed(self.name, self._with_name(error))
-        else:
-            for name, state in added.items():
-                self._states[name].merge(state)
-            scope.updated(self.name)
+        if scope.distribution.contributes and self.name not in scope.errors:
+            try:
+                return self._added(batch, named)
+            except Exception as error:
+                scope.failed(self.name, self._with_name(error, "update"))
+        return {}
+
+    def _take_batch(self, added: Mapping[str, State]) -> None:
+        for name, state in added.items():
+            self._states[name].merge(state)
+        self._scope.updated(self.name)
 
     def _added(self, batch: tuple, named: Mapping[str, Any]) -> dict[str, State]:
         if self.indexes:
             if max(self.indexes) >= len(batch):
                 raise ValueError(f"set_indexes({self.indexes}) needs more than the {len(batch)} inputs that were given")
             batch = tuple(batch[place] for place in self.indexes)
-        contribution = self._contribution(*inputs.flatten(batch), **named)
-        if "samples" not in contribution:
+        flat = inputs.flatten(batch)
+        self._check_inputs(len(flat), named)
+        contribution = self._contribution(*flat, **named)
+        unknown = [name for name in contribution if name not in self._states]
+        if "samples" not in contribution or unknown:
             raise TypeError(
-                f"_contribution of {type(self).__name__} must count its samples, but gave {list(contribution)}"
+                f"_contribution of {type(self).__name__} must count its samples and name states out of "
+                f"{list(self._states)}, but gave {list(contribution)}"
             )
         added = {}
         for name, part in contribution.items():
@@ -133,12 +150,30 @@ class Metric(mindspore.train.Metric):
             self._states[name].check_merge(added[name])
         return added
 
-    def _with_name(self, error: Exception) -> Exception:
-        if type(error) not in (TypeError, ValueError):
-            return error
-        named = type(error)(f"For '{type(self).__name__}.update', {error}")
-        named.__cause__ = error
-        return named
+    def _check_inputs(self, positional: int, named: Mapping[str, Any]) -> None:
+        known = _inputs_of(type(self)._contribution)
+        filled = set(known.positional[:positional])
+        fits = positional <= len(known.positional) or known.any_number
+        if (
+            not fits
+            or filled & named.keys()
+            or not known.required <= filled | named.keys()
+            or named.keys() - known.named
+        ):
+            given = f"{positional} inputs" + "".join(f" and {name}=" for name in named)
+            raise TypeError(f"the inputs must be ({known.shown}), but got {given}")
+
+    def _keywords(self) -> frozenset[str]:
+        """The inputs that may be given by keyword."""
+        return _inputs_of(type(self)._contribution).named
+
+    def _with_name(self, error: Exception, where: str) -> Exception:
+        for kind in (TypeError, ValueError, OverflowError):
+            if isinstance(error, kind):
+                named = kind(f"For '{type(self).__name__}.{where}', {error}")
+                named.__cause__ = error
+                return named
+        return error
 
     def eval(self) -> Score:
         """The value of everything since the last ``clear()``, over all ranks if distributed.
@@ -158,6 +193,8 @@ class Metric(mindspore.train.Metric):
                 "samples counted, or a rank's share left out?"
             )
         parts = self._compute(states)
+        if not isinstance(parts, dict) or not parts:
+            raise TypeError(f"_compute of {type(self).__name__} must return a dict of results, but gave {parts!r}")
         signature = self.signature
         self._last = {**parts, "samples": samples, "signature": str(signature)}
         return Score(next(iter(parts.values())), parts, signature)
@@ -201,6 +238,8 @@ class Metric(mindspore.train.Metric):
                 Then nothing is merged. Of a distributed metric the latter, and an error that an update of the other
                 one kept, are raised at ``eval()``, on every rank.
         """
+        if not isinstance(other, Metric):
+            raise TypeError(f"For '{type(self).__name__}.merge', the other must be a metric, but got {other!r}")
         self._must_agree(other.signature, "merge")
         error = other._scope.errors.get(other.name)
         if error is None:
@@ -224,11 +263,30 @@ class Metric(mindspore.train.Metric):
         return {"signature": str(self.signature), "states": states}
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Replace what was accumulated by a ``state_dict()`` of a metric of the same definition."""
+        """Replace what was accumulated by a ``state_dict()`` of a metric of the same definition.
+
+        Raises:
+            ValueError: if the definition is another, or the content is not what ``state_dict()`` gives. Then nothing is
+                replaced.
+        """
+        self._replace_states(self._read_states(saved))
+
+    def _read_states(self, saved: Mapping[str, Any]) -> dict[str, State]:
+        where = f"For '{type(self).__name__}.load_state_dict', "
+        if not isinstance(saved, Mapping) or not {"signature", "states"} <= saved.keys():
+            raise ValueError(f"{where}the state must be what state_dict() gives, but got {saved!r}")
         self._must_agree(Signature(saved["signature"]), "load_state_dict")
+        if not isinstance(saved["states"], Mapping) or saved["states"].keys() != self._states.keys():
+            raise ValueError(f"{where}the states must be {list(self._states)}, but got {saved['states']!r}")
         states = {name: state.zero() for name, state in self._states.items()}
         for name, state in states.items():
-            state.load(saved["states"][name])
+            try:
+                state.load(saved["states"][name])
+            except (TypeError, ValueError, KeyError, OverflowError) as error:
+                raise ValueError(f"{where}the state {name!r} cannot be read: {error}") from error
+        return states
+
+    def _replace_states(self, states: dict[str, State]) -> None:
         self._states, self._last = states, None
         self._scope.updated(self.name)
         self._scope.errors.pop(self.name, None)  # of an update that is forgotten now
@@ -247,7 +305,7 @@ class Metric(mindspore.train.Metric):
 
     def set_distributed(
         self,
-        enabled: bool = True,
+        enabled: bool | str = True,
         group: str | None = None,
         *,
         contributes: bool = True,
@@ -259,7 +317,7 @@ class Metric(mindspore.train.Metric):
         metrics the same number of times. In a single process nothing is communicated.
 
         Args:
-            enabled: ``False``: the value of this rank's data alone.
+            enabled: ``False``: the value of this rank's data alone. The name of a group stands for ``True, group``.
             group: the communication group; by default all ranks.
             contributes: ``False``: this rank's inputs are ignored (copies of another rank's, or none); it still takes
                 part in every evaluation and gets the value.
@@ -301,6 +359,29 @@ class Metric(mindspore.train.Metric):
         self.__dict__.update(saved)
         self._scope = Scope({self.name: self})
         self._scope.distribution, self._scope.rounds, self._scope.errors = distribution, rounds, kept
+
+
+class _Inputs(NamedTuple):
+    """What a ``_contribution`` takes."""
+
+    positional: tuple[str, ...]
+    named: frozenset[str]
+    required: frozenset[str]
+    any_number: bool
+    shown: str
+
+
+@functools.cache
+def _inputs_of(contribution: Callable[..., Any]) -> _Inputs:
+    _, *parameters = inspect.signature(contribution).parameters.values()
+    single = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    return _Inputs(
+        tuple(p.name for p in single if p.kind is not p.KEYWORD_ONLY),
+        frozenset(p.name for p in single if p.kind is not p.POSITIONAL_ONLY),
+        frozenset(p.name for p in single if p.default is p.empty),
+        any(p.kind is p.VAR_POSITIONAL for p in parameters),
+        ", ".join(p.name if p.default is p.empty else f"{p.name}=" for p in single),
+    )
 
 
 def _kind(metric: Metric) -> str:

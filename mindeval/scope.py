@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import mindspore as ms
 
 from mindeval import distributed, wire
+from mindeval.inputs import whole_number
 from mindeval.state import State
 
 if TYPE_CHECKING:
@@ -43,8 +44,19 @@ class Scope:
         self.in_collection_update = False
         self.updated_by_model = False  # Model.eval updates the members one after the other with the same Tensors
 
-    def distribute(self, enabled: bool, group: str | None, contributes: bool, expected_samples: int | None) -> None:
+    def distribute(
+        self, enabled: bool | str, group: str | None, contributes: bool, expected_samples: int | None
+    ) -> None:
         """Set how the members are spread over ranks; see ``Metric.set_distributed``."""
+        if isinstance(enabled, str):
+            if group not in (None, enabled):
+                raise ValueError(f"set_distributed got two groups, {enabled!r} and {group!r}")
+            group, enabled = enabled, True
+        for what, value in (("enabled", enabled), ("contributes", contributes)):
+            if not isinstance(value, bool):
+                raise TypeError(f"For 'set_distributed', {what} must be True or False, but got {value!r}")
+        if expected_samples is not None:
+            expected_samples = whole_number(expected_samples, "For 'set_distributed', expected_samples")
         known = self.distribution
         serial = known.serial if known.serial and group == known.group else 0
         if enabled and not serial:
@@ -156,7 +168,8 @@ class Scope:
         if self._memo is not None:
             known_key, references, value, users = self._memo
             same = len(references) == len(inputs) and all(
-                reference() is item for reference, item in zip(references, inputs)
+                item is not None and reference() is item if reference else item is None
+                for reference, item in zip(references, inputs)
             )
             if known_key == key and name not in users and same:
                 users.add(name)
@@ -174,8 +187,10 @@ class Scope:
         self._memo = None
 
 
-def _reference(item: Any) -> Callable[[], Any]:
+def _reference(item: Any) -> Callable[[], Any] | None:
+    if item is None:
+        return None  # apart from a weak reference whose object is gone
     try:
         return weakref.ref(item)
-    except TypeError:  # lists, numbers and None: the memo does not outlive the update that holds them
+    except TypeError:  # lists and numbers: the memo does not outlive the update that holds them
         return lambda: item

@@ -40,7 +40,8 @@ class Signature(str):
 def _plain(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    plain = value.item() if isinstance(value, np.generic) else value
+    text = plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
     return json.dumps(text, ensure_ascii=False).replace("|", "\\u007c") if "|" in text else text
 
 

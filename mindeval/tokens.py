@@ -32,11 +32,14 @@ class TokenMetric(Metric):
     needs_rank = False
 
     def __init__(self, ignore_index: int, shift: bool, vocab_size: int | None, **base: Any) -> None:
-        if vocab_size is not None and vocab_size < 1:
-            raise ValueError(f"For '{type(self).__name__}', vocab_size must be at least 1, but got {vocab_size}")
-        self.ignore_index = int(ignore_index)
-        self.shift = bool(shift)
-        self.vocab_size = vocab_size
+        kind = type(self).__name__
+        self.ignore_index = inputs.whole_number(ignore_index, f"For '{kind}', ignore_index")
+        self.vocab_size = None if vocab_size is None else inputs.whole_number(vocab_size, f"For '{kind}', vocab_size")
+        if self.vocab_size is not None and self.vocab_size < 1:
+            raise ValueError(f"For '{kind}', vocab_size must be at least 1, but got {vocab_size}")
+        if not isinstance(shift, bool):
+            raise TypeError(f"For '{kind}', shift must be True or False, but got {shift!r}")
+        self.shift = shift
         super().__init__(**base)
 
     def _pass(self) -> tuple:

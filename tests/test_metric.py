@@ -127,7 +127,7 @@ def test_states_of_another_definition_are_refused():
     with pytest.raises(ValueError, match="For 'Perplexity.load_state_dict'"):
         metric.load_state_dict(other.state_dict())
     broken = {"signature": before["signature"], "states": {"nll": {}}}
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="For 'Perplexity.load_state_dict', the states must be"):
         metric.load_state_dict(broken)
     assert metric.state_dict() == before
 
@@ -303,3 +303,144 @@ def test_logits_are_not_kept_alive():
     del logits
     gc.collect()
     assert gone() is None
+
+
+# -- faults that were found by attacking -------------------------------------------------------------------------------
+
+
+def test_a_mask_that_is_gone_is_not_taken_for_no_mask():
+    members = pair().as_metrics()
+    logits, labels = ms.Tensor(LOGITS), ms.Tensor(LABELS)
+    members["ppl"].update(logits, labels, ms.Tensor(LABELS == 0))
+    gc.collect()
+    members["acc"].update(logits, labels)
+    members["acc"].eval()
+    assert members["acc"].result()["total"] == 11
+
+
+def test_a_collection_update_that_fails_changes_no_member():
+    metrics = pair()
+    metrics.update(LOGITS, LABELS)
+    before = metrics.state_dict()
+    wrong = LOGITS.copy()
+    wrong[0] = np.nan  # perplexity is nan then, accuracy refuses it
+    with pytest.raises(ValueError, match="For 'Accuracy.update', scores must not be NaN"):
+        metrics.update(wrong, LABELS)
+    assert metrics.state_dict() == before
+
+
+def test_a_collection_hands_a_keyword_to_the_members_that_know_it():
+    metrics = pair()
+    metrics.update(LOGITS, LABELS, n_bytes=22)
+    metrics.eval()
+    assert metrics.result()["ppl"]["bytes"] == 22
+    assert metrics.result()["acc"]["total"] == 11
+    with pytest.raises(TypeError, match=r"no member takes the keywords \['masks'\]"):
+        metrics.update(LOGITS, LABELS, masks=None)
+
+
+def test_inputs_that_do_not_fit_are_answered_with_the_names_of_those_that_do():
+    expected = r"For 'Loss.update', the inputs must be \(loss, weight=\), but got 3 inputs"
+    with pytest.raises(TypeError, match=expected):
+        Loss().update(1.0, 2, 3)
+    with pytest.raises(TypeError, match=r"but got 2 inputs and masks="):
+        Accuracy().update(LABELS, LABELS, masks=None)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"states": None}, "the states must be"),
+        ({"states": {"total": 1}}, "the states must be"),
+        ({"tokens": -4}, "'tokens' cannot be read: a saved count must be an int >= 0, but got -4"),
+        ({"tokens": 1.5}, "but got 1.5"),
+        ({"tokens": True}, "but got True"),
+        ({"nll": {"units": "x"}}, "'nll' cannot be read"),
+        ({"nll": {"units": "0x1", "nan": -1, "pinf": 0, "ninf": 0}}, "but got -1"),
+    ],
+)
+def test_a_state_that_was_tampered_with_is_refused_and_nothing_is_lost(change, message):
+    metrics = pair()
+    metrics.update(LOGITS, LABELS)
+    before = metrics.state_dict()
+    saved = copy.deepcopy(before)
+    if "states" in change:
+        saved["ppl"]["states"] = change["states"]
+    else:
+        saved["ppl"]["states"].update(change)
+    saved["acc"]["states"]["total"] = 5
+    with pytest.raises(ValueError, match="For 'Perplexity.load_state_dict', .*" + message):
+        metrics.load_state_dict(saved)
+    assert metrics.state_dict() == before
+    with pytest.raises(ValueError, match="must be what state_dict"):
+        metrics["ppl"].load_state_dict({})
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: Perplexity(ignore_index=2.7), TypeError, "For 'Perplexity', ignore_index must be an int, but got 2.7"),
+        (lambda: Accuracy(ignore_index=True), TypeError, "ignore_index must be an int, but got True"),
+        (lambda: Accuracy(ignore_index=2**64), ValueError, "ignore_index must fit 64 bits"),
+        (lambda: Perplexity(vocab_size="5"), TypeError, "vocab_size must be an int, but got '5'"),
+        (lambda: Perplexity(shift="no"), TypeError, "shift must be True or False, but got 'no'"),
+        (lambda: Accuracy(name=3), TypeError, "name must be a str, but got 3"),
+        (lambda: Accuracy().set_distributed(3), TypeError, "enabled must be True or False, but got 3"),
+        (lambda: Accuracy().set_distributed(expected_samples="2"), TypeError, "expected_samples must be an int"),
+        (lambda: Metric(states=["a"]), TypeError, "states must be a dict"),
+        (lambda: Metric(states={"samples": Count()}), ValueError, "give yours another name"),
+        (lambda: MetricCollection(Accuracy()), TypeError, "a dict of name -> metric or a list"),
+        (lambda: MetricCollection({1: Accuracy()}), TypeError, "names must be str"),
+        (lambda: Accuracy().merge(5), TypeError, "the other must be a metric, but got 5"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused_by_name(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_numpy_integers_are_integers():
+    metric = Perplexity(ignore_index=np.int64(-100), vocab_size=np.int32(7))
+    metric.update(LOGITS, LABELS)
+    assert metric.eval().signature.startswith("perplexity|ignore:-100|shift:no|unit:token|vocab:7|")
+
+
+def test_a_group_may_be_given_in_the_place_of_true():
+    metric = Accuracy().set_distributed("my-group")
+    assert (metric._scope.distribution.enabled, metric._scope.distribution.group) == (True, "my-group")
+
+
+def test_an_author_learns_what_compute_and_contribution_must_give():
+    class Wrong(Metric):
+        def __init__(self):
+            super().__init__(states={"n": Count()})
+
+        def _contribution(self, values):
+            return {"m" if values else "n": 1, "samples": 1}
+
+        def _compute(self, states):
+            return 0.5
+
+    with pytest.raises(TypeError, match=r"name states out of \['n', 'samples'\], but gave \['m', 'samples'\]"):
+        Wrong().update(1)
+    metric = Wrong()
+    metric.update(0)
+    with pytest.raises(TypeError, match="_compute of Wrong must return a dict of results, but gave 0.5"):
+        metric.eval()
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.array([1, 2**64 - 100], np.uint64), "labels must fit int64, but got 18446744073709551516"),
+        (np.array([1, 2049], np.float16), "float16 merges numbers from 2048 on"),
+        (ms.Tensor([1.0, 300.0], ms.bfloat16), "bfloat16 merges numbers from 256 on"),
+        (np.ma.array([1, 2], mask=[0, 1]), "must not be a NumPy masked array"),
+        (ms.Tensor(np.complex64([1, 2])), "must be real numbers"),
+        ([np.nan, 1.0], "not whole numbers, such as nan"),
+    ],
+)
+def test_labels_that_would_change_on_the_way_are_refused(labels, message):
+    for metric in (Accuracy(), Perplexity()):
+        with pytest.raises((TypeError, ValueError), match=f"For '{type(metric).__name__}.update', .*{message}"):
+            metric.update(np.zeros((2, 4000), np.float32), labels)

@@ -200,3 +200,14 @@ def test_rows_refuse_other_shapes():
         Rows(2).add(np.array([1, 2, 3]))
     with pytest.raises(ValueError, match="sample ids must be 1 integers"):
         Rows(2).add((np.array([[1, 2]]), np.array([1, 2])))
+
+
+def test_counts_neither_wrap_nor_take_negative_numbers():
+    counts = Counts(1)
+    counts.add(np.array([2**63 - 1]))
+    with pytest.raises(OverflowError, match="do not fit int64"):
+        counts.add(np.array([1]))
+    with pytest.raises(ValueError, match=r"numbers in \[0, 2\^63\)"):
+        counts.add(np.array([2**64 - 1], np.uint64))
+    with pytest.raises(ValueError, match=r"numbers in \[0, 2\^63\)"):
+        counts.add(np.array([-1]))

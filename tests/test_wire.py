@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ranks import ThreadRanks
+from thread_ranks import ThreadRanks
 
 from mindeval import wire
 from mindeval.state import Count, Counts, ExactSum, Grouped, Rows

@@ -5,12 +5,17 @@ What is done with the decisions lives in _totals.py and in the metrics.
 
 from __future__ import annotations
 
+import functools
+import math
+import numbers
+import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from mindeval import inputs
+from mindeval.kernels.count import count_classes, count_pairs
 
 TASKS = ("classification", "binary", "multiclass", "multilabel")
 BLOCK = 1 << 15  # labels of a block: a few int64 blocks of this size stay in the second-level cache
@@ -74,8 +79,25 @@ class Decisions:
                 self._seen += labels.size
                 yield Block(predictions, labels, weights)
 
+    def pairs(self) -> np.ndarray:
+        """How often each decision met each label, int64 [limit, limit]: row = label."""
+        return self._counts(count_pairs)
+
+    def totals(self) -> np.ndarray:
+        """How often each class was decided rightly, decided, and the label: int64 [limit, 3]."""
+        return self._counts(count_classes)
+
+    def _counts(self, count: Callable) -> np.ndarray:
+        result = count(self.predictions, self.labels, self.limit, self.ignore_index, self.counted)
+        if result is None:
+            for _ in self.blocks():  # raises, and says which class is out of range
+                pass
+            raise RuntimeError("predictions or labels changed while they were counted")
+        self._seen = int(result.sum() if count is count_pairs else result[:, 2].sum())
+        return result
+
     def samples(self) -> int:
-        """Rows of the first axis with a position that counts, once ``blocks`` gave them all."""
+        """Rows of the first axis with a position that counts, once they were all given or counted."""
         if self.labels.size == self.rows:
             return self._seen
         counted = self.labels != self.ignore_index if self.counted is None else self.counted
@@ -112,6 +134,9 @@ def decide(
 
     Raises:
         ValueError, TypeError: if shapes, dtypes or ranges do not fit; see the messages.
+
+    Warns where ``task="classification"`` takes what looks one-hot for ids. That is no error, for a batch of ids may
+    look so by chance, and whether a batch is taken must not depend on how the data was cut.
     """
     wanted = np.atleast_1d(_ids(labels, "labels"))
     given = inputs.to_numpy(predictions, "predictions")
@@ -132,7 +157,9 @@ def decide(
         elif task == "binary":
             decided = above_threshold(given, threshold, wanted != ignore_index if counted is None else counted)
         else:
-            decided = _whole_ids(given, task, wanted != ignore_index if counted is None else counted)
+            decided = _whole_ids(given, wanted, task, wanted != ignore_index if counted is None else counted)
+        if task == "classification":
+            warn_of_one_hot(decided, wanted)
         if top_k != 1:
             raise ValueError(
                 f"top_k={top_k} needs scores of every class, but got class ids of shape {list(given.shape)}"
@@ -281,9 +308,60 @@ def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
 
 
 def check_weights(weights: Any, weighted: bool) -> None:
-    """Weights are sums of reals: a metric must know of them when its states are made."""
+    """Weights are sums of reals: a metric must know of them when its states are made, and they must then come."""
     if weights is not None and not weighted:
         raise ValueError("weights were given, but the metric was not made with weighted=True")
+    if weights is None and weighted:
+        raise ValueError("weights= must be given, for the metric was made with weighted=True")
+
+
+Method = TypeVar("Method", bound=Callable[..., None])
+
+
+def named_errors(construct: Method) -> Method:
+    """Let the errors of an ``__init__`` begin with the name of the class: "For 'F1Score', ..."."""
+
+    @functools.wraps(construct)
+    def named(self: Any, *values: Any, **options: Any) -> None:
+        try:
+            construct(self, *values, **options)
+        except (TypeError, ValueError) as error:
+            if str(error).startswith("For '"):
+                raise
+            raise type(error)(f"For '{type(self).__name__}', {error}") from error
+
+    return cast(Method, named)
+
+
+def check_threshold(threshold: float) -> float:
+    """The threshold, if it is a finite number: one between 0 and 1 is of probabilities, any other of other scores."""
+    if not isinstance(threshold, numbers.Real) or isinstance(threshold, bool) or not math.isfinite(threshold):
+        raise ValueError(
+            f"threshold must be a finite number (in (0, 1) for probabilities, 0.0 for logits), but got {threshold!r}"
+        )
+    return float(threshold)
+
+
+def warn_of_one_hot(predictions: np.ndarray, labels: np.ndarray) -> None:
+    """Warn where ids of one shape [N, L] look like one-hot rows. No error: a batch of ids may look so by chance."""
+    if is_one_hot(labels) and is_one_hot(predictions):
+        warnings.warn(
+            f"predictions and labels {list(labels.shape)} look one-hot, but are taken for ids of class 0 and 1: "
+            "give argmax(-1) of both, or say task='multilabel' (if they are ids, task='multiclass' or 'binary')",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def is_one_hot(values: np.ndarray) -> bool:
+    """Whether whole numbers [N, L] of several rows are 0 but for one 1 in each row."""
+    if values.ndim != 2 or len(values) < 2 or values.shape[1] < 2 or not _one_hot_rows(values[:1]):
+        return False
+    return _one_hot_rows(values)
+
+
+def _one_hot_rows(values: np.ndarray) -> bool:
+    return bool(((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all())
 
 
 def check_task(task: str, allowed: tuple = TASKS) -> str:
@@ -314,11 +392,13 @@ def _ids(value: Any, what: str) -> np.ndarray:
     return array if array.dtype.kind in "iub" else inputs.class_ids(array, what)
 
 
-def _whole_ids(given: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:
+def _whole_ids(given: np.ndarray, labels: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:
     try:
         return inputs.class_ids(np.where(counted, given, 0), "predictions")
     except ValueError as error:
         hint = "; scores of class 1 need task='binary'" if task == "classification" else ""
+        if is_one_hot(labels):
+            hint = "; labels that are one-hot must become class ids: labels.argmax(-1)"
         raise ValueError(f"{error}{hint}") from None
 
 

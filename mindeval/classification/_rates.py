@@ -8,8 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from mindeval import inputs
 from mindeval.classification import _totals
-from mindeval.classification._decisions import check_classes, check_task, check_weights, decide, decide_flags
+from mindeval.classification._decisions import (
+    check_classes,
+    check_task,
+    check_threshold,
+    check_weights,
+    decide,
+    decide_flags,
+    named_errors,
+)
 from mindeval.classification._totals import ClassTotals
 from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum, State
@@ -26,6 +35,7 @@ class ClassRate(Metric):
     higher_is_better = True
     _value_name = ""
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -45,7 +55,8 @@ class ClassRate(Metric):
         self.task = check_task(task)
         self.num_classes = check_classes(num_classes, task)
         self.average = _totals.check_average(average, task)
-        self.top_k, self.threshold, self.ignore_index = int(top_k), float(threshold), int(ignore_index)
+        self.top_k, self.threshold = inputs.whole_number(top_k, "top_k"), check_threshold(threshold)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         self.zero_division = float(zero_division)
         self.classes = _check_chosen(classes, self.num_classes)
         self.weighted = bool(weighted)
@@ -123,19 +134,19 @@ class ClassRate(Metric):
         known = ~np.isnan(values)
         if not self.weighted:
             return {"row_values": values[known], "row_weights": int(known.sum())}
-        weights = np.ones(values.size) if flags.weights is None else flags.weights
-        return {"row_values": (values * weights)[known], "row_weights": weights[known]}
+        return {"row_values": (values * flags.weights)[known], "row_weights": flags.weights[known]}
 
     def _compute(self, states: Any) -> dict[str, Any]:
         table = _totals.read_totals(states["classes"])
         known = self.num_classes or 1 + max(table, default=-1)
-        return {self._value_name: self._value(states, table, known), "per_class": self._per_class(table, known)}
+        average = _totals.resolve_average(self.average, self.task, known)
+        value = self._value(states, table, known, average)
+        return {self._value_name: value, "average": average, "per_class": self._per_class(table, known)}
 
-    def _value(self, states: Any, table: dict[int, ClassTotals], known: int) -> float:
-        if self.average == "samples":
+    def _value(self, states: Any, table: dict[int, ClassTotals], known: int, average: str) -> float:
+        if average == "samples":
             weights = states["row_weights"].fraction() if self.weighted else states["row_weights"].value
             return _totals.ratio(states["row_values"].fraction(), weights, self.zero_division)
-        average = _totals.resolve_average(self.average, self.task, known)
         if average == "binary":
             return _totals.ratio(*self._formula(table.get(1, _NOTHING)), self.zero_division)
         chosen = _totals.chosen_classes(table, self.classes, known, self.labels_present_only)

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification import _ranking
-from mindeval.classification._decisions import check_classes, check_task, check_weights, spread_weights
+from mindeval.classification._decisions import check_classes, check_task, check_weights, named_errors, spread_weights
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.metric import Metric
 from mindeval.state import Counts, Rows, State
@@ -44,6 +44,7 @@ class ScoreMetric(Metric):
 
     higher_is_better = True
 
+    @named_errors
     def __init__(
         self,
         task: str,
@@ -62,7 +63,8 @@ class ScoreMetric(Metric):
             raise ValueError(f"num_classes is required for task={task!r}: one ranking is kept for each class")
         if weighted and mode == "binned":
             raise ValueError("weights need mode='exact': bins hold integers")
-        self.mode, self.ignore_index, self.weighted = mode, int(ignore_index), bool(weighted)
+        self.mode, self.weighted = mode, bool(weighted)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         if task == "classification" and self.num_classes in (None, 2):
             self._kind = "binary"
         else:
@@ -114,8 +116,8 @@ class ScoreMetric(Metric):
             return _packed_rows(batch)
         columns = [_ranking.keys_of(batch.scores).reshape(len(batch.labels), self.classes)]
         if self.weighted:
-            weights = np.ones(len(batch.labels)) if batch.weights is None else batch.weights
-            columns.append(weights.view(np.int64)[:, None])
+            assert batch.weights is not None
+            columns.append(batch.weights.view(np.int64)[:, None])
         labels = _words_of_flags(batch) if self._kind == "multilabel" else batch.labels[:, None]
         return {"rows": _with_ids(np.concatenate([labels, *columns], axis=1), batch.ids)}
 

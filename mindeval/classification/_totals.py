@@ -9,7 +9,7 @@ from typing import Any, Callable, NamedTuple, Union
 
 import numpy as np
 
-from mindeval.classification._decisions import BLOCK, Decisions, Flags
+from mindeval.classification._decisions import Decisions, Flags
 from mindeval.state import Counts, ExactSum, Grouped, State
 
 Total = Union[int, Fraction]
@@ -45,20 +45,16 @@ def count_totals(decisions: Decisions, num_classes: int | None, weighted: bool) 
     """What a batch adds to the state of ``totals_state``."""
     if weighted:
         return _weighted_totals(decisions)
-    if decisions.limit is not None and decisions.limit**2 <= _PAIRS:
-        pairs = count_pairs(decisions, decisions.limit)
+    limit = decisions.limit
+    sparse: dict[int, np.ndarray] = {}
+    if limit is not None and limit**2 <= _PAIRS:
+        pairs = decisions.pairs()
         counts = np.stack([pairs.diagonal(), pairs.sum(axis=0), pairs.sum(axis=1)], axis=1)
         return counts if num_classes is not None else dict(enumerate(counts))
-    counts = np.zeros((max(decisions.classes, 1), 3), np.int64)
-    sparse: dict[int, np.ndarray] = {}
-    for predictions, labels, _ in decisions.blocks():
-        size = decisions.limit or 1 + int(max(predictions.max(), labels.max()))
-        if size > DENSE_CLASSES:
-            _add_sparse(sparse, predictions, labels)
-            continue
-        if size > len(counts):
-            counts = np.concatenate([counts, np.zeros((size - len(counts), 3), np.int64)])
-        counts[:size] += _dense_totals(predictions, labels, size)
+    if limit is not None and limit <= DENSE_CLASSES:
+        counts = decisions.totals()
+    else:
+        counts = _add_blocks(decisions, sparse)
     if num_classes is not None and num_classes <= DENSE_CLASSES:
         return counts
     present = [*np.flatnonzero(counts.any(axis=1)).tolist(), *range(decisions.classes - 1, decisions.classes)]
@@ -68,15 +64,18 @@ def count_totals(decisions: Decisions, num_classes: int | None, weighted: bool) 
     return groups
 
 
-def count_pairs(decisions: Decisions, size: int) -> np.ndarray:
-    """How often each decision met each label, int64 [labels, decisions]."""
-    counts = np.zeros(size * size, np.int64)
-    scratch = np.empty(min(BLOCK, decisions.labels.size), np.int64)
+def _add_blocks(decisions: Decisions, sparse: dict[int, np.ndarray]) -> np.ndarray:
+    """The totals of low classes, int64 [classes, 3]; blocks with high ones are added to ``sparse``."""
+    counts = np.zeros((max(decisions.classes, 1), 3), np.int64)
     for predictions, labels, _ in decisions.blocks():
-        codes = np.multiply(labels, size, out=scratch[: labels.size])
-        codes += predictions
-        counts += np.bincount(codes, minlength=size * size)
-    return counts.reshape(size, size)
+        size = decisions.limit or 1 + int(max(predictions.max(), labels.max()))
+        if size > DENSE_CLASSES:
+            _add_sparse(sparse, predictions, labels)
+            continue
+        if size > len(counts):
+            counts = np.concatenate([counts, np.zeros((size - len(counts), 3), np.int64)])
+        counts[:size] += _dense_totals(predictions, labels, size)
+    return counts
 
 
 def _dense_totals(predictions: np.ndarray, labels: np.ndarray, size: int) -> np.ndarray:
@@ -98,8 +97,7 @@ def _weighted_totals(decisions: Decisions) -> dict[int, Any]:
     if decisions.classes:
         groups[3 * decisions.classes - 1] = []
     for predictions, labels, weights in decisions.blocks():
-        if weights is None:
-            weights = np.ones(labels.size)
+        assert weights is not None
         right = labels == predictions
         for column, ids, part in ((0, labels[right], weights[right]), (1, predictions, weights), (2, labels, weights)):
             for place in np.unique(ids).tolist():
@@ -113,9 +111,9 @@ def count_flag_totals(flags: Flags, weighted: bool, num_classes: int | None) -> 
     columns = (truth & decided, decided, truth)
     width = truth.shape[1]
     if weighted:
-        weights = np.ones(len(truth)) if flags.weights is None else flags.weights
+        assert flags.weights is not None
         return {
-            3 * place + column: weights[marks[:, place]]
+            3 * place + column: flags.weights[marks[:, place]]
             for column, marks in enumerate(columns)
             for place in range(width)
         }
@@ -224,11 +222,15 @@ def average_over_classes(
 
 
 def resolve_average(average: str, task: str, classes: int) -> str:
-    """What "auto" and "none" are worth: binary for two classes, macro otherwise; the macro mean."""
+    """What "auto" and "none" are worth.
+
+    "auto" is binary for ``task="binary"`` and where ``task="classification"`` has no class above 1, and macro
+    otherwise; "none" is the macro mean.
+    """
     if average == "none":
         return "macro"
     if average == "auto":
-        return "binary" if task != "multilabel" and classes <= 2 else "macro"
+        return "binary" if task == "binary" or (task == "classification" and classes <= 2) else "macro"
     if average == "binary" and classes > 2:
         raise ValueError(f"average='binary' is for two classes, but {classes} classes were seen or declared")
     return average

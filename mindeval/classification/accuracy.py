@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import mindspore as ms
 import numpy as np
 
 from mindeval import inputs
@@ -14,9 +13,12 @@ from mindeval.classification._decisions import (
     above_threshold,
     check_classes,
     check_task,
+    check_threshold,
     check_weights,
     decide_flags,
+    named_errors,
     spread_weights,
+    warn_of_one_hot,
 )
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
 from mindeval.tokens import TokenMetric, check_labels
@@ -89,6 +91,7 @@ class Accuracy(TokenMetric):
     higher_is_better = True
     needs_rank = True
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -104,15 +107,21 @@ class Accuracy(TokenMetric):
         name: str | None = None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        if not isinstance(top_k, int) or top_k < 1:
-            raise ValueError(f"For 'Accuracy', top_k must be an int of at least 1, but got {top_k!r}")
+        top_k = inputs.whole_number(top_k, "For 'Accuracy', top_k")
+        if top_k < 1:
+            raise ValueError(f"For 'Accuracy', top_k must be at least 1, but got {top_k}")
         if average not in AVERAGES:
             raise ValueError(f"For 'Accuracy', average must be one of {list(AVERAGES)}, but got {average!r}")
         if task == "multilabel" and (average != "micro" or top_k != 1 or shift):
             raise ValueError(
                 "For 'Accuracy', task='multilabel' has no average, top_k or shift: a row is right or wrong"
             )
-        self.top_k, self.average, self.threshold, self.weighted = top_k, average, float(threshold), bool(weighted)
+        self.top_k, self.average, self.threshold, self.weighted = (
+            top_k,
+            average,
+            check_threshold(threshold),
+            bool(weighted),
+        )
         settings = {"task": task, "top_k": top_k, "ignore": ignore_index, "shift": bool(shift)}
         rare = {
             "average": (average, "micro"),
@@ -136,8 +145,8 @@ class Accuracy(TokenMetric):
             check_weights(weights, self.weighted)
             return self._of_flags(predictions, labels, mask, weights)
         ids = inputs.class_ids(labels, "labels")
-        if not isinstance(predictions, (ms.Tensor, np.ndarray)):
-            predictions = inputs.to_numpy(predictions, "predictions")
+        inputs.sample_ids(sample_ids, len(ids) if ids.ndim else 0)  # counts cannot tell repeated samples: mask them
+        predictions = inputs.tensor_or_array(predictions, "predictions")
         if self.task == "binary" and tuple(predictions.shape) == (*ids.shape, 1):
             predictions = predictions.reshape(ids.shape)
         if tuple(predictions.shape) == ids.shape:
@@ -148,6 +157,13 @@ class Accuracy(TokenMetric):
                     f"predictions must have {self.num_classes} scores on the last axis, but got "
                     f"{list(predictions.shape)}"
                 )
+            classes = predictions.shape[-1] if predictions.ndim else 0
+            if self.task == "binary" and classes != 2:
+                raise ValueError(
+                    f"scores for task='binary' must be [...] or [..., 2], but got {list(predictions.shape)}"
+                )
+            if 0 < classes < self.top_k:
+                raise ValueError(f"top_k must be at most the {classes} classes that have scores, but is {self.top_k}")
             batch = self._token_batch(predictions, labels, mask)
             right, counted = self._of_ranks(batch.stats.rank, batch.counted)
         if self.shift:
@@ -215,6 +231,8 @@ class Accuracy(TokenMetric):
             predicted = above_threshold(given, self.threshold, counted) if given.dtype.kind == "f" else given
         else:
             predicted = inputs.class_ids(predictions, "predictions")
+            if self.task == "classification":
+                warn_of_one_hot(predicted, ids)
         if self.num_classes is not None:
             _check_ids(predicted[counted], self.num_classes)
         wanted = ids[counted]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import kernels, rounding
+from mindeval import inputs, kernels, rounding
 from mindeval.classification import _probabilities
-from mindeval.classification._decisions import check_classes, check_task, check_weights
+from mindeval.classification._decisions import check_classes, check_task, check_weights, named_errors
 from mindeval.classification._probabilities import Probabilities, read_probabilities
 from mindeval.metric import Metric
 from mindeval.state import Count, Counts, ExactSum, Grouped
@@ -62,6 +62,7 @@ class CalibrationError(Metric):
 
     higher_is_better = False
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -77,10 +78,11 @@ class CalibrationError(Metric):
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
         if norm not in NORMS:
             raise ValueError(f"norm must be one of {list(NORMS)}, but got {norm!r}")
-        if not isinstance(n_bins, int) or n_bins < 1:
-            raise ValueError(f"n_bins must be an int of at least 1, but got {n_bins!r}")
+        n_bins = inputs.whole_number(n_bins, "n_bins")
+        if n_bins < 1:
+            raise ValueError(f"n_bins must be at least 1, but got {n_bins}")
         self.n_bins, self.norm = n_bins, norm
-        self.from_logits, self.ignore_index = bool(from_logits), int(ignore_index)
+        self.from_logits, self.ignore_index = bool(from_logits), inputs.whole_number(ignore_index, "ignore_index")
         super().__init__(
             states={"bins": Counts((n_bins, 2)), "confidence": Grouped(ExactSum(), range(n_bins))},
             settings={
@@ -151,6 +153,7 @@ class _MeanScore(Metric):
     higher_is_better = False
     _value_name = ""
 
+    @named_errors
     def __init__(
         self,
         task: str,
@@ -163,7 +166,8 @@ class _MeanScore(Metric):
         name: str | None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        self.from_logits, self.ignore_index, self.weighted = bool(from_logits), int(ignore_index), bool(weighted)
+        self.from_logits, self.weighted = bool(from_logits), bool(weighted)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         settings = {"task": task, "num_classes": self.num_classes, **extra}
         settings["input"] = "logits" if self.from_logits else "probabilities"
         settings["ignore"] = self.ignore_index
@@ -192,7 +196,7 @@ class _MeanScore(Metric):
         losses, weight = self._losses(batch), batch.weights
         if not self.weighted:
             return {"total": losses, "weight": losses.size, "samples": batch.samples}
-        weight = np.ones(losses.size) if weight is None else weight
+        assert weight is not None
         return {"total": np.where(weight > 0, losses, 0.0) * weight, "weight": weight, "samples": batch.samples}
 
     def _compute(self, states: Any) -> dict[str, Any]:
@@ -296,6 +300,7 @@ class LogLoss(_MeanScore):
 
     _value_name = "log_loss"
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",

@@ -9,9 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import rounding
+from mindeval import inputs, rounding
 from mindeval.classification import _totals
-from mindeval.classification._decisions import Decisions, check_classes, check_task, check_weights, decide, decide_flags
+from mindeval.classification._decisions import (
+    Decisions,
+    check_classes,
+    check_task,
+    check_threshold,
+    check_weights,
+    decide,
+    decide_flags,
+    named_errors,
+)
 from mindeval.classification._totals import ClassTotals, Total
 from mindeval.metric import Metric
 from mindeval.state import Count, Counts, ExactSum, Grouped
@@ -55,6 +64,7 @@ class ConfusionMatrix(Metric):
 
     higher_is_better = True
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -70,7 +80,8 @@ class ConfusionMatrix(Metric):
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
         if normalize not in NORMALIZATIONS:
             raise ValueError(f"normalize must be one of {list(NORMALIZATIONS)}, but got {normalize!r}")
-        self.normalize, self.threshold, self.ignore_index = normalize, float(threshold), int(ignore_index)
+        self.normalize, self.threshold = normalize, check_threshold(threshold)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         self.weighted = bool(weighted)
         self._dense = self.num_classes is not None and task != "multilabel" and not self.weighted
         size = self.num_classes or 0
@@ -107,7 +118,7 @@ class ConfusionMatrix(Metric):
         decisions = decide(predictions, labels, mask, weights, task=self.task, **options)
         cells: Any
         if self._dense:
-            cells = _totals.count_pairs(decisions, self.num_classes or 0)
+            cells = decisions.pairs()
         else:
             cells = _sparse_cells(decisions, self.weighted)
         return {"cells": cells, "samples": decisions.samples()}
@@ -154,9 +165,9 @@ def _sparse_cells(decisions: Decisions, weighted: bool) -> dict[str, Any]:
             for key, count in zip(keys, counts.tolist()):
                 cells[key] = cells.get(key, 0) + count
             continue
-        parts = np.ones(labels.size) if weights is None else weights
+        assert weights is not None
         order = np.argsort(places.reshape(-1), kind="stable")
-        for key, part in zip(keys, np.split(parts[order], np.cumsum(counts)[:-1])):
+        for key, part in zip(keys, np.split(weights[order], np.cumsum(counts)[:-1])):
             cells.setdefault(key, []).extend(part.tolist())
     return cells
 
@@ -169,8 +180,7 @@ def _flag_cells(flags: Any, weighted: bool) -> dict[str, Any]:
         for label in (0, 1):
             for decision in (0, 1):
                 hit = (truth == label) & (decided == decision)
-                weights = np.ones(keep.sum()) if flags.weights is None else flags.weights[keep]
-                cells[f"{column},{label},{decision}"] = weights[hit] if weighted else int(hit.sum())
+                cells[f"{column},{label},{decision}"] = flags.weights[keep][hit] if weighted else int(hit.sum())
     return cells
 
 
@@ -206,6 +216,7 @@ class _Agreement(Metric):
 
     higher_is_better = True
 
+    @named_errors
     def __init__(
         self,
         task: str,
@@ -218,7 +229,8 @@ class _Agreement(Metric):
         name: str | None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        self.threshold, self.ignore_index, self.weighted = float(threshold), int(ignore_index), bool(weighted)
+        self.threshold, self.weighted = check_threshold(threshold), bool(weighted)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         self._classes = 2 if task == "multilabel" else self.num_classes
         settings = {**extra, "task": task, "ignore": self.ignore_index, "threshold": self.threshold}
         if self.num_classes is not None:
@@ -256,7 +268,7 @@ class _Agreement(Metric):
         for block in decisions.blocks():
             costs = self._disagreement(np.abs(block.labels - block.predictions))
             if self.weighted:
-                cost.extend((costs * (1.0 if block.weights is None else block.weights)).tolist())
+                cost.extend((costs * block.weights).tolist())
             else:
                 cost += int(costs.sum())
         totals = _totals.count_totals(decisions, self._classes, self.weighted)
@@ -382,6 +394,7 @@ class CohenKappa(_Agreement):
     0.5
     """
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification import _ranking
+from mindeval.classification._decisions import named_errors
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scores import ScoreMetric, sorted_words
 
@@ -20,6 +21,7 @@ class _RankingAverage(ScoreMetric):
 
     _value_name = ""
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",

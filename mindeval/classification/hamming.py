@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.classification._decisions import check_classes, check_task, check_weights, decide, decide_flags
+from mindeval import inputs
+from mindeval.classification._decisions import (
+    check_classes,
+    check_task,
+    check_threshold,
+    check_weights,
+    decide,
+    decide_flags,
+    named_errors,
+)
 from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum
 
@@ -42,6 +51,7 @@ class HammingLoss(Metric):
 
     higher_is_better = False
 
+    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -54,7 +64,8 @@ class HammingLoss(Metric):
         name: str | None = None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        self.threshold, self.ignore_index, self.weighted = float(threshold), int(ignore_index), bool(weighted)
+        self.threshold, self.weighted = check_threshold(threshold), bool(weighted)
+        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         settings = {"task": task, "ignore": self.ignore_index, "threshold": self.threshold}
         total = ExactSum() if self.weighted else Count()
         super().__init__(
@@ -86,8 +97,7 @@ class HammingLoss(Metric):
             wrong_labels = sum(int(np.count_nonzero(wrong)) for wrong, _ in parts)
             return {"wrong": wrong_labels, "total": sum(wrong.size for wrong, _ in parts), "samples": samples}
         wrong = np.concatenate([np.zeros(0, bool), *(wrong for wrong, _ in parts)])
-        sizes = [np.ones(wrong.size) if part is None else part for wrong, part in parts]
-        weight = np.concatenate([np.zeros(0), *sizes])
+        weight = np.concatenate([np.zeros(0), *(part for _, part in parts if part is not None)])
         return {"wrong": weight[wrong], "total": weight, "samples": samples}
 
     def _compute(self, states: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindeval.classification import _totals
+from mindeval.classification._decisions import named_errors
 from mindeval.classification._rates import ClassRate
 from mindeval.classification._totals import ClassTotals, Total
 
@@ -25,10 +26,11 @@ class Precision(ClassRate):
 
     Scores may be probabilities or logits of any float dtype; they are compared on the host, so on a card give
     ``logits.argmax(-1)`` in place of logits over a large vocabulary. ``task="classification"`` is multiclass, and
-    binary where only the classes 0 and 1 exist. Counts are integers, and each ratio is rounded once.
+    binary where only the classes 0 and 1 exist. One-hot rows are not class ids: give ``argmax(-1)`` of them. Counts are
+    integers, and each ratio is rounded once.
 
-    ``result()``: ``precision``, and ``per_class``: columns ``class``, ``precision``, ``recall``, ``f1``, ``support``
-    (labels of the class) and ``predicted`` (decisions for it).
+    ``result()``: ``precision``; ``average``: the one that was taken; and ``per_class``: columns ``class``,
+    ``precision``, ``recall``, ``f1``, ``support`` (labels of the class) and ``predicted`` (decisions for it).
 
     Args:
         task: "classification", "binary", "multiclass" or "multilabel".
@@ -36,25 +38,28 @@ class Precision(ClassRate):
             occur are kept, so memory is that of the classes seen; above 4,096 it is so in any case.
         average: "binary" (class 1), "micro" (all decisions together), "macro" (mean over classes), "weighted" (mean
             over classes, each weighing its labels), "samples" (mean over the rows of a multilabel problem), "none"
-            (the value is the macro mean, for a score is one number; read ``per_class``), or "auto": "binary" where
-            there are two classes, "macro" otherwise.
+            (the value is the macro mean, for a score is one number; read ``per_class``), or "auto": "binary" for
+            ``task="binary"``, and for ``task="classification"`` with two classes; "macro" otherwise. **Without**
+            ``num_classes`` **the data decide which of the two it is**: whether a class above 1 occurs anywhere in
+            all of them. Declare ``num_classes`` (or ``average``) to have it fixed.
         top_k: with scores, a label among the ``top_k`` highest counts as decided.
-        threshold: decides scores of a single class: above it is 1. Between 0 and 1 the scores must be probabilities;
-            for logits say 0.0.
+        threshold: decides scores of a single class: above it is 1. A finite number; between 0 and 1 the scores must be
+            probabilities; for logits say 0.0.
         ignore_index: the label of positions that do not count.
         zero_division: the value where the denominator is 0: 0, 1, or nan, which leaves the class out of the mean.
         labels_present_only: True: a macro mean is over the classes that occur among labels or decisions, so it does not
             depend on ``num_classes``; this is scikit-learn's default and ours. False: over all ``num_classes``, as
             scikit-learn's ``labels=range(num_classes)``. A multilabel problem has every column by default, as there.
         classes: the classes that enter micro, macro and weighted averages (scikit-learn's ``labels=``).
-        weighted: True if ``update`` is given ``weights=``: numbers >= 0 of the labels' shape or of its first axes
-            (rows, for multilabel). Sums of weights are exact.
+        weighted: True if every ``update`` is given ``weights=``: numbers >= 0 of the labels' shape or of its first
+            axes (rows, for multilabel). Sums of weights are exact.
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
         name: the metric's name in messages.
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes do not match, a label or a class id is out of range,
-            ids have fractions, scores are NaN, or probabilities lie outside [0, 1]; ``eval``: see ``Metric.eval``.
+            ids have fractions, scores are NaN, probabilities lie outside [0, 1], or weights are given to a metric that
+            is not ``weighted``, or not given to one that is; ``eval``: see ``Metric.eval``.
         TypeError: ``update``: for texts, or a mask that is not boolean.
 
     Definitions as in scikit-learn's ``precision_score``.
@@ -127,6 +132,7 @@ class FBetaScore(ClassRate):
 
     _value_name = "fbeta"
 
+    @named_errors
     def __init__(
         self, beta: float = 1.0, task: str = "classification", num_classes: int | None = None, **options: Any
     ) -> None:

@@ -105,7 +105,8 @@ class _MeanError(Metric):
                 "weight": differences.size,
                 "samples": pairs.samples,
             }
-        weight = np.ones(differences.size) if pairs.weights is None else np.ascontiguousarray(pairs.weights)
+        assert pairs.weights is not None
+        weight = np.ascontiguousarray(pairs.weights)
         return {"total": self._errors(differences, weight), "weight": weight, "samples": pairs.samples}
 
     def _mean(self, states: Any) -> Fraction | float:

@@ -53,6 +53,7 @@ typedef double Doubles __attribute__((vector_size(8 * W)));
 typedef int64_t Longs __attribute__((vector_size(8 * W)));
 typedef float FloatsInMemory __attribute__((vector_size(4 * W), aligned(4), may_alias));
 typedef uint32_t WordsInMemory __attribute__((vector_size(4 * W), aligned(2), may_alias));
+typedef int16_t Shorts __attribute__((vector_size(4 * W)));
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NEVER_INLINE __attribute__((noinline))
@@ -276,9 +277,35 @@ NEVER_INLINE Outcome add_chunk(const typename Format::Stored* logits, int64_t n,
   return add_chunk_inline<Format, want_entropy, want_rank, clamped, precise>(logits, n, frame, threshold, sums, above);
 }
 
+// The largest of n 16-bit logits (a multiple of 128); NaN if there is a NaN.  With the bits below a negative sign
+// flipped they are ordered as integers, those of NaN outermost: no conversion, and twice the logits in a register.
+template <class Format>
+ALWAYS_INLINE float largest_half(const uint16_t* logits, int64_t n) {
+  constexpr int per_register = 2 * W;
+  constexpr int16_t magnitude = INT16_MAX, least = INT16_MIN;
+  Shorts high = Shorts{} + least, low = Shorts{} + magnitude;
+  for (int64_t b = 0; b < n; b += kBlock)
+#pragma GCC unroll 4
+    for (int k = 0; k < kBlock; k += per_register) {
+      const Shorts bits = (Shorts)(Words)*reinterpret_cast<const WordsInMemory*>(logits + b + k);
+      const Shorts ordered = bits ^ ((bits >> 15) & magnitude);
+      high = ordered > high ? ordered : high;
+      low = ordered < low ? ordered : low;
+    }
+  int16_t highest = least, lowest = magnitude;
+  for (int k = 0; k < per_register; k++) {
+    highest = high[k] > highest ? high[k] : highest;
+    lowest = low[k] < lowest ? low[k] : lowest;
+  }
+  const int16_t infinity = static_cast<int16_t>(Format::minus_infinity() & magnitude);
+  if (highest > infinity || lowest < ~infinity) return NAN;      // ~infinity is where -inf is
+  return Format::value(static_cast<uint16_t>(highest < 0 ? highest ^ magnitude : highest));
+}
+
 // The largest of n logits (a multiple of 128); NaN if there is a NaN.
 template <class Format>
 NEVER_INLINE float largest(const typename Format::Stored* logits, int64_t n) {
+  if constexpr (Format::kHalf) return largest_half<Format>(logits, n);
   Floats even = Floats{} - INFINITY, odd = even;
   Ints nans{};
   for (int64_t b = 0; b < n; b += kBlock)

@@ -28,13 +28,15 @@ def library() -> ctypes.CDLL | str:
     """The loaded library, or the reason why there is none."""
     if not LIBRARY.exists():
         return "not built: there was no C++ compiler when mindeval was installed"
+    pointer, size, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-    except OSError as error:
+        token_nll, count = loaded.mindeval_token_nll, loaded.mindeval_count
+    except (OSError, AttributeError) as error:  # AttributeError: built from older sources
         return f"not loadable: {error}"
-    pointer, size, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
-    loaded.mindeval_token_nll.argtypes = (pointer, number, size, size, *[pointer] * 6, number, number)
-    loaded.mindeval_token_nll.restype = number
+    token_nll.argtypes, token_nll.restype = (pointer, number, size, size, *[pointer] * 6, number, number), number
+    count.argtypes = (pointer, number, pointer, number, pointer, size, size, size, number, pointer)
+    count.restype = size
     return loaded
 
 

@@ -27,6 +27,7 @@ class Loss(Metric, mindspore.train.Loss):
     vector or array, any shape     none                                    1 for each element
     vector or array, any shape     boolean mask of the same shape          1 for each element where the mask is True
     scalar (shape ``[]``)          an integer: how many it is the mean of  that integer
+    scalar (shape ``[1]``)         an integer of shape ``[]``              that integer
     scalar (shape ``[]``)          none                                    1, a guess: ``result()["exact"]`` is False
     ============================== ======================================= =======================================
 
@@ -72,7 +73,7 @@ class Loss(Metric, mindspore.train.Loss):
         if losses.size == 0:
             raise ValueError(f"loss must hold at least one value, but got shape {list(losses.shape)}")
         second = None if weight is None else inputs.to_numpy(weight, "the second input (a mask or a count)")
-        if losses.ndim == 0 or (losses.size == 1 and second is not None and second.dtype.kind != "b"):
+        if losses.ndim == 0 or (losses.shape == (1,) and second is not None and second.ndim == 0):
             return _scalar(losses.reshape(()), second)
         if second is None:
             return {"total": losses, "weight": losses.size, "samples": len(losses)}
@@ -94,7 +95,7 @@ class Loss(Metric, mindspore.train.Loss):
 def _scalar(loss: np.ndarray, count: np.ndarray | None) -> dict[str, Any]:
     if count is None:
         return {"total": loss, "weight": 1, "guessed": 1, "samples": 1}
-    if count.size != 1 or count.dtype.kind not in "iuf" or count.item() != int(count.item()) or count.item() < 0:
+    if count.size != 1 or count.dtype.kind not in "iuf" or not float(count.item()).is_integer() or count.item() < 0:
         raise ValueError(
             f"the count of a scalar loss must be one whole number >= 0, but got {inputs.describe(count)}: {count}"
         )

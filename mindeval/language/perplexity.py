@@ -120,12 +120,15 @@ class Perplexity(TokenMetric):
         labels = None if labels is None else inputs.tensor_or_array(labels, "labels")
         if labels is None or _is_boolean(labels):
             if labels is not None:
+                if mask is not None and texts is not None:
+                    raise ValueError("per-token NLL takes one mask: give update(nll, mask, texts), not a second mask")
                 mask, texts = labels, mask if texts is None else texts
             nll, counted = _given_nll(scores, mask)
         elif labels.shape == scores.shape:
             raise TypeError(
-                f"two inputs of one shape {list(scores.shape)} are a per-token NLL and its mask, and a mask must be "
-                f"boolean, but got {inputs.describe(labels)}: write mask != 0 (labels have one axis less than logits)"
+                f"labels must have one axis less than logits [..., V], but got shapes {list(scores.shape)} twice: "
+                "for one-hot labels give their argmax; for a per-token NLL the second input must be a boolean mask "
+                f"(mask != 0), but is {inputs.describe(labels)}"
             )
         elif self.from_probabilities:
             nll, counted = self._nll_of_probabilities(scores, labels, mask)
@@ -151,6 +154,8 @@ class Perplexity(TokenMetric):
         counted = ids != self.ignore_index
         if mask is not None:
             counted &= inputs.boolean_mask(mask, ids.shape)
+        if self.vocab_size is not None and self.vocab_size > values.shape[-1]:
+            raise ValueError(f"vocab_size is {self.vocab_size}, but there are only {values.shape[-1]} probabilities")
         values = values.reshape(*ids.shape, values.shape[-1])[..., : self.vocab_size]
         if self.shift:
             values, ids, counted = shifted(values, ids, counted)
@@ -187,6 +192,9 @@ class Perplexity(TokenMetric):
         return results
 
 
+_LOWEST_NLL = -0.01  # half precision may round a log-probability near 0 to the wrong side of it
+
+
 def _exp_of_mean(total: ExactSum, number: int) -> float:
     return rounding.exp(total.fraction(number)) if total.non_finite is None else abs(total.non_finite)
 
@@ -201,12 +209,15 @@ def _is_boolean(value: Any) -> bool:
 
 def _given_nll(nll: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
     values = inputs.to_numpy(nll, "nll")
-    if values.dtype.kind != "f" or values.ndim == 0 or values.size == 0:
+    if values.dtype.kind != "f" or values.ndim not in (1, 2) or values.size == 0:
         raise ValueError(
-            "a single input must be the per-token NLL, a float vector [N] or [B, T] that is not empty, "
+            "without labels the input must be the per-token NLL, floats [N] or [B, T], not empty, "
             f"but got {inputs.describe(values)}"
         )
     counted = np.ones(values.shape, bool) if mask is None else inputs.boolean_mask(mask, values.shape)
+    given = values[counted]
+    if (given < _LOWEST_NLL).any():
+        raise ValueError(f"per-token NLL must be >= 0, but got {given.min()}: log-probabilities have the other sign")
     return values, counted
 
 
@@ -219,6 +230,9 @@ def _sizes_of(texts: Any, n_bytes: Any, n_words: Any) -> tuple[Any, Any]:
     if not inputs.is_text_tensor(texts) and (isinstance(texts, ms.Tensor) or np.asarray(texts).dtype.kind in "iu"):
         return texts, None
     strings = inputs.texts(texts, "texts")
+    for text in strings:
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise ValueError(f"texts must be valid Unicode, but got a lone surrogate in {text[:40]!r}")
     return [len(text.encode()) for text in strings], [len(text.split()) for text in strings]
 
 
@@ -226,7 +240,7 @@ def _total(sizes: Any, rows: np.ndarray, what: str) -> int:
     """The total of one size for each row, without the rows that are wholly masked; or of one number for the batch."""
     if sizes is None:
         return 0
-    numbers = inputs.class_ids(sizes, what)
+    numbers = inputs.class_ids(sizes, what, "whole numbers")
     if (numbers < 0).any():
         raise ValueError(f"{what} must be >= 0, but got {int(numbers.min())}")
     if numbers.ndim == 0 or numbers.size == 1:

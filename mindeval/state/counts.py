@@ -49,7 +49,7 @@ class Count(State):
         return self.value
 
     def load(self, saved: int) -> None:
-        self.value = int(saved)
+        self.value = loaded_count(saved)
 
 
 class Counts(State):
@@ -78,10 +78,21 @@ class Counts(State):
             raise ValueError(
                 f"Counts takes integers of shape {list(self.shape)}, but got {array.dtype} {list(array.shape)}"
             )
-        self.value = self.value + array.astype(np.int64)
+        if array.size and (array.min() < 0 or int(array.max()) >= _INT64_LIMIT):
+            raise ValueError(f"Counts takes numbers in [0, 2^63), but got {array.min()} to {array.max()}")
+        self._take(self.value + array.astype(np.int64))
+
+    def _take(self, value: np.ndarray) -> None:
+        if value.size and value.min() < 0:  # the sum of two numbers below 2^63 that is not one itself
+            raise OverflowError("counts of 2^63 and more do not fit int64")
+        self.value = value
+
+    def check_merge(self, other: Counts) -> None:
+        if self.size:
+            check_fits(int(self.value.max()) + int(other.value.max()), 1)
 
     def merge(self, other: Counts) -> None:
-        self.value = self.value + other.value
+        self._take(self.value + other.value)
 
     @property
     def size(self) -> int:
@@ -89,7 +100,7 @@ class Counts(State):
 
     def pack(self, world: int) -> np.ndarray:
         if self.size:
-            check_fits(max(int(self.value.max()), -int(self.value.min())), world)
+            check_fits(int(self.value.max()), world)
         return self.value.reshape(-1)
 
     def unpack(self, words: np.ndarray) -> None:
@@ -99,7 +110,10 @@ class Counts(State):
         return self.value.tolist()
 
     def load(self, saved: Any) -> None:
-        self.value = np.asarray(saved, np.int64).reshape(self.shape)
+        loaded = np.asarray(saved)
+        if loaded.shape != self.shape or (loaded.size and (loaded.dtype.kind != "i" or loaded.min() < 0)):
+            raise ValueError(f"saved counts must be integers >= 0 of shape {list(self.shape)}, but got {saved!r}")
+        self.value = loaded.astype(np.int64)
 
 
 _INT64_LIMIT = 2**63
@@ -108,3 +122,10 @@ _INT64_LIMIT = 2**63
 def check_fits(magnitude: int, world: int) -> None:
     if magnitude * world >= _INT64_LIMIT:
         raise OverflowError(f"a count of {magnitude} does not fit an int64 sum over {world} ranks")
+
+
+def loaded_count(saved: Any) -> int:
+    """A saved count, checked."""
+    if isinstance(saved, bool) or not isinstance(saved, int) or saved < 0:
+        raise ValueError(f"a saved count must be an int >= 0, but got {saved!r}")
+    return saved

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindeval.state.base import State
+from mindeval.state.counts import loaded_count
 
 
 class ExactSum(State):
@@ -113,8 +114,8 @@ class ExactSum(State):
         return {"units": hex(self.units), "nan": self.nan, "pinf": self.pinf, "ninf": self.ninf}
 
     def load(self, saved: Mapping) -> None:
-        self.units = int(saved["units"], 16)
-        self.nan, self.pinf, self.ninf = (int(saved[name]) for name in ("nan", "pinf", "ninf"))
+        units, counts = int(saved["units"], 16), [loaded_count(saved[name]) for name in ("nan", "pinf", "ninf")]
+        self.units, (self.nan, self.pinf, self.ninf) = units, counts
 
 
 _CHUNK = 1 << 25  # so that the float64 sums of _sum_of_units stay below 2^53

@@ -87,7 +87,7 @@ def test_what_is_refused(options, inputs, message):
 def test_options_that_do_not_exist_are_refused():
     with pytest.raises(ValueError, match="task must be one of"):
         Accuracy(task="regression")
-    with pytest.raises(ValueError, match="top_k must be an int of at least 1, but got 0"):
+    with pytest.raises(ValueError, match="top_k must be at least 1, but got 0"):
         Accuracy(top_k=0)
 
 
@@ -171,3 +171,9 @@ def test_classes_beyond_the_declared_ones_are_refused(options, inputs, message):
 def test_unknown_averages_are_refused(options):
     with pytest.raises(ValueError, match="For 'Accuracy'"):
         Accuracy(**options)
+
+
+def test_one_hot_predictions_and_labels_warn_that_they_are_taken_for_ids():
+    one_hot = np.eye(3, dtype=np.int64)
+    with pytest.warns(RuntimeWarning, match="look one-hot"):
+        evaluated(one_hot, one_hot)

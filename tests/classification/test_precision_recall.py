@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
+from mindeval.classification.calibration import BrierScore, CalibrationError, LogLoss
+from mindeval.classification.confusion import CohenKappa, ConfusionMatrix, MatthewsCorrCoef
+from mindeval.classification.curves import AUROC, ROC
+from mindeval.classification.hamming import HammingLoss
+from mindeval.classification.jaccard import JaccardIndex
 from mindeval.classification.precision_recall import F1Score, FBetaScore, Precision, Recall
+from mindeval.classification.regression import MeanAbsoluteError
 
 PAIRS = [
     (Precision, {}, sk.precision_score, {}),
@@ -225,7 +231,7 @@ def test_constant_decisions_absent_classes_and_single_samples_have_the_documente
         ({"task": "binary"}, [0.1, np.nan], [0, 1], "must not be NaN"),
         ({"task": "binary"}, [0.1, 1.5], [0, 1], r"must be probabilities in \[0, 1\] .* for logits say threshold=0.0"),
         ({"task": "binary"}, [0, 1], [0, 2], r"labels must be class ids in \[0, 2\)"),
-        ({}, [0.5, 1.0], [0, 1], "not whole numbers; scores of class 1 need task='binary'"),
+        ({}, [0.5, 1.0], [0, 1], "not whole numbers, such as 0.5; scores of class 1 need task='binary'"),
         ({}, [0, 1], [0.5, 1.0], "labels must be class ids"),
         ({"top_k": 2}, [0, 1], [0, 1], "top_k=2 needs scores"),
         ({"top_k": 3}, np.zeros((2, 2)), [0, 1], "top_k=3 is more than the 2 classes"),
@@ -268,11 +274,95 @@ def test_an_integer_mask_and_unannounced_weights_are_refused():
         {"num_classes": 3, "task": "binary"},
         {"num_classes": 0},
         {"classes": [3], "num_classes": 3},
+        {"threshold": float("nan")},
+        {"threshold": float("inf")},
+        {"threshold": "0.5"},
+        {"threshold": True},
+        {"top_k": 1.5},
+        {"ignore_index": -100.5},
     ],
 )
 def test_unknown_arguments_are_refused(options):
-    with pytest.raises(ValueError, match="but got"):
+    with pytest.raises((ValueError, TypeError), match="For 'Precision', .*but got"):
         Precision(**options)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: FBetaScore(-1.0), "FBetaScore"),
+        (lambda: JaccardIndex(threshold=None), "JaccardIndex"),
+        (lambda: HammingLoss(threshold=None), "HammingLoss"),
+        (lambda: ConfusionMatrix(normalize="rows"), "ConfusionMatrix"),
+        (lambda: MatthewsCorrCoef(threshold=float("nan")), "MatthewsCorrCoef"),
+        (lambda: CohenKappa(weights="cubic"), "CohenKappa"),
+        (lambda: AUROC(average="mean"), "AUROC"),
+        (lambda: ROC(mode="fast"), "ROC"),
+        (lambda: CalibrationError(n_bins=0), "CalibrationError"),
+        (lambda: BrierScore(task="regression"), "BrierScore"),
+        (lambda: LogLoss(eps=1.0), "LogLoss"),
+    ],
+)
+def test_errors_of_construction_name_the_metric_once(make, name):
+    with pytest.raises(ValueError, match=f"^For '{name}', (?!For)"):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("options", "average", "value"),
+    [  # class 0: labels 3, decisions 2, both 2; class 1: labels 1, decisions 2, both 1
+        ({}, "binary", 2 / 3),
+        ({"num_classes": 2}, "binary", 2 / 3),
+        ({"task": "binary"}, "binary", 2 / 3),
+        ({"task": "multiclass"}, "macro", (4 / 5 + 2 / 3) / 2),
+        ({"task": "multiclass", "num_classes": 2}, "macro", (4 / 5 + 2 / 3) / 2),
+        ({"num_classes": 3}, "macro", (4 / 5 + 2 / 3) / 2),
+        ({"average": "none"}, "macro", (4 / 5 + 2 / 3) / 2),
+    ],
+)
+def test_result_says_which_average_auto_took(options, average, value):
+    metric = F1Score(**options)
+    metric.update([0, 1, 0, 1], [0, 1, 0, 0])
+    assert metric.eval() == pytest.approx(value, abs=1e-15)
+    assert metric.result()["average"] == average
+
+
+def test_weights_must_come_where_they_were_announced():
+    for metric in (F1Score(weighted=True), HammingLoss(weighted=True), AUROC(weighted=True)):
+        with pytest.raises(ValueError, match="weights= must be given"):
+            metric.update([0, 1], [0, 1])
+    with pytest.raises(ValueError, match="For 'MeanAbsoluteError.update', weights= must be given"):
+        MeanAbsoluteError(weighted=True).update([0.5], [1.0])
+
+
+ONE_HOT = np.eye(3, dtype=np.int64)
+
+
+@pytest.mark.parametrize("metric", [F1Score, JaccardIndex, ConfusionMatrix, HammingLoss, CohenKappa])
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, bool])
+def test_what_looks_one_hot_is_pointed_out(metric, dtype):
+    with pytest.warns(RuntimeWarning, match="look one-hot.*argmax.*multilabel"):
+        metric().update(ONE_HOT[[0, 1, 2]].astype(dtype), ONE_HOT[[0, 1, 1]].astype(dtype))
+
+
+@pytest.mark.parametrize(
+    ("options", "predictions", "labels"),
+    [
+        ({"task": "multilabel"}, ONE_HOT, ONE_HOT),
+        ({"task": "multiclass"}, ONE_HOT, ONE_HOT),
+        ({}, ONE_HOT, 1 - ONE_HOT),
+        ({}, ONE_HOT[:1], ONE_HOT[:1]),  # one row may look so by chance
+        ({}, 2 * ONE_HOT, ONE_HOT),
+    ],
+)
+def test_ids_and_flags_are_not_taken_for_one_hot(options, predictions, labels, recwarn):
+    F1Score(**options).update(predictions, labels)
+    assert not recwarn.list
+
+
+def test_scores_against_one_hot_labels_say_what_to_do():
+    with pytest.raises(ValueError, match=r"labels.argmax\(-1\)"):
+        F1Score().update(np.float32([[0.2, 0.8], [0.6, 0.4]]), ONE_HOT[:2, :2])
 
 
 def test_binary_average_of_three_classes_is_refused():

@@ -51,6 +51,7 @@ def test_without_a_compiler_it_fails_where_the_native_kernel_is_required(source)
     assert not files
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("g++"), reason="there is no C++ compiler")
 def test_with_a_compiler_the_wheel_is_small_and_for_every_python_3(source):
     done, files = build(source, MINDEVAL_REQUIRE_NATIVE="1")

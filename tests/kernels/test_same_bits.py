@@ -195,3 +195,22 @@ def test_strides_of_arrays(dtype, back_end, monkeypatch):
         assert same_bits(token_nll(view, labels, rank=True, entropy=True), want), kind
     one = np.broadcast_to(x[0, 0], (3, 5, 400))
     assert same_bits(token_nll(one, labels), token_nll(one.copy(), labels))
+
+
+@pytest.mark.parametrize(("name", "infinity"), [("bfloat16", 0x7F80), ("float16", 0x7C00)])
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_bits_next_to_those_of_infinity_are_nan_in_every_place(name, infinity, width):
+    """The maximum of 16-bit logits is found among integers, where NaN lies just outside of the infinities."""
+    if width > native.library().mindeval_width():
+        pytest.skip(f"this processor has no registers of {width} floats")
+    one = 0x3C00 if name == "float16" else 0x3F80
+    stored = np.full((4 * 256, 256), 0x8000 | infinity, np.uint16)  # -inf
+    stored[:, 255] = one  # the first block is no guide to the row: its maximum is looked for
+    labels = np.full(len(stored), 255)
+    for k, bits in enumerate((infinity + 1, 0x8000 | (infinity + 1), infinity - 1, 0x8000 | (infinity - 1))):
+        stored[256 * k + np.arange(255), np.arange(255)] = bits
+    got = native.token_nll(rows(stored if name == "bfloat16" else stored.view(np.float16), labels), False, False, width)
+    nan, largest, most_negative = np.isnan(got.nll[:512]), got.nll[512:768], got.nll[768:]
+    assert np.flatnonzero(~nan).tolist() == [255, 511]  # the two rows without NaN
+    np.testing.assert_allclose(largest[:255], (2.0**128 - 2.0**120 if name == "bfloat16" else 65504) - 1, 1e-12, 1e-7)
+    assert (most_negative == 0).all()  # and weighs nothing

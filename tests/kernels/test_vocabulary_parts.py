@@ -10,7 +10,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 from logit_rows import FORMATS, kinds, labels_for, reference, to_format
-from ranks import ThreadRanks
+from thread_ranks import ThreadRanks
 
 from mindeval.kernels import linear_token_nll, native, numpy_twin, on_device, token_nll, vocab_parallel_nll
 from mindeval.kernels.rows import Rows

@@ -89,3 +89,12 @@ def test_what_is_refused(update, error, message):
 
 def test_it_is_routed_as_a_mindspore_loss():
     assert isinstance(Loss(), ms.train.Loss)
+
+
+def test_labels_in_the_place_of_a_mask_are_not_taken_for_a_count_at_batch_one():
+    with pytest.raises(TypeError, match="mask must be boolean"):
+        Loss().update(np.float32([1.0]), np.array([7]))
+    with pytest.raises(ValueError, match="whole number >= 0"):
+        Loss().update(1.0, float("nan"))
+    with pytest.raises(TypeError, match="masked array"):
+        Loss().update(np.ma.array([1.0, 1000.0], mask=[0, 1]))

@@ -207,7 +207,11 @@ def test_a_batch_with_nothing_to_count_adds_nothing():
         ((LOGITS[0, 0], LABELS[0, 0]), ValueError, r"\[N, V\] or \[B, T, V\]"),
         ((LABELS,), ValueError, "per-token NLL"),
         ((np.float32(1.0),), ValueError, "per-token NLL"),
-        ((np.ones((2, 2), np.float32), np.ones((2, 2), np.int32)), TypeError, "mask must be boolean, but got int32"),
+        (
+            (np.ones((2, 2), np.float32), np.ones((2, 2), np.int32)),
+            TypeError,
+            r"must be a boolean mask \(mask != 0\), but is int32",
+        ),
         ((LOGITS, LABELS, None, ["one text"] * 2), ValueError, "one number for each of the 3 rows"),
         ((LOGITS, LABELS, None, [-1, 2, 3]), ValueError, "n_bytes must be >= 0"),
     ],
@@ -243,3 +247,29 @@ def test_native_kernel_and_its_numpy_twin_give_the_same_bits(dtype, monkeypatch)
         metric.update(ms.Tensor(RNG_WIDE).astype(dtype), WIDE_LABELS)
         states[name] = metric.state_dict()
     assert states["native"] == states["numpy"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "named", "message"),
+    [
+        ((LOGITS,), {}, r"without labels the input must be the per-token NLL.*\[3, 5, 8\]"),
+        ((np.float32([-1.5, -2.5]),), {}, "NLL must be >= 0, but got -2.5: log-probabilities have the other sign"),
+        ((np.float32([-np.inf, 1]),), {}, "NLL must be >= 0"),
+        ((np.float32([1.0]), [True], [True]), {"texts": ["a"]}, "takes one mask"),
+        ((np.ones((2, 3), np.float32), np.eye(3)[:2]), {}, "for one-hot labels give their argmax"),
+        ((np.float32([1.0]),), {"n_bytes": 3.5}, "n_bytes must be whole numbers"),
+        ((np.float32([1.0]),), {"texts": ["\ud800"]}, "must be valid Unicode"),
+    ],
+)
+def test_inputs_that_look_like_others_are_refused(inputs, named, message):
+    with pytest.raises((TypeError, ValueError), match="For 'Perplexity.update', .*" + message):
+        evaluated(*inputs, **named)
+
+
+def test_a_log_probability_that_half_precision_rounded_above_zero_is_taken():
+    assert evaluated(np.float16([-0.0005, 1.0005]))["nll"] == pytest.approx(0.5, abs=1e-3)
+
+
+def test_fewer_probabilities_than_the_declared_vocabulary_are_refused():
+    with pytest.raises(ValueError, match="vocab_size is 9, but there are only 4"):
+        evaluated(np.full((1, 4), 0.25), [0], options={"from_probabilities": True, "vocab_size": 9})

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ranks import ThreadRanks
 from table import LAWS
+from thread_ranks import ThreadRanks
 
 from mindeval import Metric, wire
 
