@@ -9,6 +9,19 @@ from typing import Any
 
 import numpy as np
 
+__all__ = [
+    "coordinates",
+    "data_parallel_group",
+    "data_parallel_ranks",
+    "is_contributor",
+    "shard",
+    "valid_mask",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
 
 @dataclass
 class Distribution:

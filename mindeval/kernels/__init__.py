@@ -8,7 +8,7 @@ from . import dispatch
 from .dispatch import BackEnd, info
 from .linear import linear_token_nll
 from .parts import rows_statistics
-from .rows import TokenStats, format_of, rows_of, scatter
+from .rows import TokenStats, format_of, initialised, rows_of, scatter, whole_number
 from .vocab_parallel import vocab_parallel_nll
 
 __all__ = ["BackEnd", "TokenNLL", "TokenStats", "info", "linear_token_nll", "token_nll", "vocab_parallel_nll"]
@@ -20,6 +20,10 @@ def __getattr__(name: str) -> Any:
 
         return TokenNLL
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def token_nll(
@@ -35,13 +39,14 @@ def token_nll(
 
     .. math:: \mathrm{nll} = \log \sum_v e^{x_v} - x_y
 
-    The logits are read once, where they are: no copy, no cast. On the CPU the error per token of float32, float16 and
-    bfloat16 logits is below 3.2e-7 nat, proven (8e-8 in ordinary rows, observed), that of float64 below 1e-12
-    (observed), nll >= 0, and the result is a function of the row's bits alone: batches, threads, strides and processors
-    do not change it.
+    The logits are read once, where they are: no copy, no cast (arrays of the other byte order are copied). On the CPU
+    the result is a function of the row's bits alone: batches, threads, strides and processors do not change it; and
+    nll >= 0. Errors on the CPU, in nats:
 
+    ===================== ======================== ====================================================
     Args:
-        logits: Tensor or NumPy array ``[..., V]`` of float32, float16, bfloat16 or float64; any strides.
+        logits: Tensor or NumPy array ``[..., V]`` of float32, float16, bfloat16 or float64; any strides, no
+            masked array.
         labels: Tensor, NumPy array or list of integers ``[...]`` in ``[0, V)``, or `ignore_index`.
         ignore_index: the label of positions that do not count.
         vocab_size: the number of columns that are classes; the others are padding and are not read.
@@ -55,7 +60,8 @@ def token_nll(
 
     Raises:
         ValueError: the shapes do not match, a label is outside the vocabulary, `vocab_size` is not in ``[1, V]``.
-        TypeError: logits are not floating point, labels are not integers.
+        TypeError: logits are not floating point, labels, `ignore_index` or `vocab_size` are not integers, or logits or
+            labels are a masked array.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -68,6 +74,7 @@ def token_nll(
         >>> stats.nll.round(4), stats.rank
         (array([0.2395, 0.    ]), array([ 0, -1]))
     """
+    ignore_index = whole_number(ignore_index, "ignore_index")
     back_end = dispatch.choose(dispatch.device_of(logits), format_of(logits)).name
     if back_end == "mindspore":
         from . import on_device  # imports MindSpore
@@ -76,6 +83,6 @@ def token_nll(
     if back_end == "ascend":
         from . import ascend
 
-        return ascend.token_nll(logits, labels, ignore_index, vocab_size, rank, entropy)
+        return ascend.token_nll(initialised(logits), labels, ignore_index, vocab_size, rank, entropy)
     rows, shape = rows_of(logits, labels, ignore_index, vocab_size)
     return scatter(shape, rows.index, rows_statistics(rows, rank, entropy))

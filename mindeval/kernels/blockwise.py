@@ -1,6 +1,6 @@
 """Token statistics from MindSpore operators, block by block over the vocabulary: for any device, inside graphs too.
 
-They are float32, and so is their error (1e-5 nat at worst); the CPU back ends are far more accurate.
+They are float32, and so is their error (1.3e-5 nat seen with 151,936 classes); the CPU back ends are far more accurate.
 """
 
 from __future__ import annotations

@@ -46,16 +46,26 @@ def count_classes(
 def _count(
     decisions: np.ndarray, labels: np.ndarray, size: int, ignored: int, counted: np.ndarray | None, pairs: bool
 ) -> np.ndarray | None:
+    shapes = [ids.shape for ids in (decisions, labels, counted) if ids is not None]
+    if len(set(shapes)) > 1 or labels.ndim != 1:  # the native loop would read past the shorter one
+        raise ValueError(f"decisions, labels and counted must be flat and of one length, but got {shapes}")
     result = np.zeros((size, size if pairs else 3), np.int64)
     add = _add_native if dispatch.override() in (None, "native") and native.available() else _add_numpy
     direct = add is _add_native and _readable(decisions) and _readable(labels)
     step = max(1, labels.size) if direct else _BLOCK
     for start in range(0, labels.size, step):
         part = slice(start, start + step)
-        given = [ids[part] if direct else ids[part].astype(np.int64, copy=False) for ids in (decisions, labels)]
+        given = [ids[part] if direct else _signed(ids[part]) for ids in (decisions, labels)]
         if not add(given[0], given[1], ignored, None if counted is None else counted[part], pairs, result):
             return None
     return result
+
+
+def _signed(ids: np.ndarray) -> np.ndarray:
+    """As int64; what is above stays outside of the classes, and does not wrap to ``ignored``."""
+    if ids.dtype == np.uint64:
+        ids = np.minimum(ids, np.uint64(np.iinfo(np.int64).max))
+    return ids.astype(np.int64, copy=False)
 
 
 def _readable(ids: np.ndarray) -> bool:

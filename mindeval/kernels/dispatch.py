@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 from . import ascend_files, native
 from .rows import FORMATS, is_tensor
 
+__all__ = ["BackEnd", "info"]
+
 BACK_ENDS = ("native", "numpy", "mindspore", "ascend")
 OVERRIDE = "MINDEVAL_KERNEL"
 
@@ -48,8 +50,10 @@ def choose(device: str, dtype: str) -> BackEnd:
         return on_ascend(dtype, forced)
     if forced in ("native", "numpy") and device != "CPU":
         raise RuntimeError(f"{OVERRIDE}={forced} needs logits on the CPU, but they are on {device}")
-    if forced == "native" and not native.available():
-        raise RuntimeError(f"{OVERRIDE}=native, but the native kernel is {native.describe()}")
+    if forced == "native":
+        if not native.available():
+            raise RuntimeError(f"{OVERRIDE}=native, but the native kernel is {native.describe()}")
+        return BackEnd(device, dtype, forced, f"{OVERRIDE}=native: {native.describe()}")
     if forced is not None:
         return BackEnd(device, dtype, forced, f"{OVERRIDE}={forced}")
     if device != "CPU":
@@ -76,7 +80,8 @@ def on_ascend(dtype: str, forced: str | None) -> BackEnd:
 
 
 def info() -> list[BackEnd]:
-    """The back end for each device and dtype, and why.
+    """The back end for each device and dtype, and why; "none", where ``MINDEVAL_KERNEL`` or ``MINDEVAL_NUM_THREADS`` is
+    such that `token_nll` would raise an error: the reason is its message.
 
     ``python -m mindeval.kernels`` prints it, for bug reports.
 
@@ -93,6 +98,6 @@ def info() -> list[BackEnd]:
         for dtype in FORMATS:
             try:
                 rows.append(choose(device, dtype))
-            except RuntimeError as error:
+            except (RuntimeError, ValueError) as error:
                 rows.append(BackEnd(device, dtype, "none", str(error)))
     return rows

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from . import dispatch
 from .parts import anchors, combine, part_statistics
-from .rows import FORMATS, Rows, TokenStats, format_of, is_tensor, kept_rows, labels_array, logits_array, scatter
+from .rows import (
+    SHORT,
+    Rows,
+    TokenStats,
+    format_of,
+    initialised,
+    kept_rows,
+    labels_array,
+    logits_array,
+    scatter,
+    whole_number,
+)
+
+__all__ = ["linear_token_nll"]
 
 COLUMNS, ROWS = 2048, 1024  # the block of logits that exists at a time: 8 MiB
 
@@ -34,17 +48,21 @@ def linear_token_nll(
         weight: Tensor or array ``[V, H]``: the head's weight, as ``nn.Dense`` has it.
         labels: integers ``[...]`` in ``[0, V)``, or `ignore_index`.
         bias: Tensor or array ``[V]``, or None for b = 0.
-        logit_scale: factor s of the logits (as Cohere's models have it), or None for 1.
-        soft_cap: bound c of the logits (as Gemma 2 has it), or None for no bound.
+        logit_scale: finite factor s of the logits (as Cohere's models have it), or None for 1.
+        soft_cap: finite bound c > 0 of the logits (as Gemma 2 has it), or None for no bound.
         ignore_index, rank, entropy: see `token_nll`.
 
     Returns:
         TokenStats of the labels' shape. Products are float32 (of 16-bit inputs too), and their rounding, about 1e-6 of
-        the logits, is the error; so ranks may differ where logits are that close.
+        the logits, is the error; so ranks may differ where logits are that close. The matrix product is the BLAS of
+        NumPy or the device, which may round a row's products otherwise in a batch of other size, with other threads or
+        on another processor: that `token_nll` has the same bits everywhere does not hold here.
 
     Raises:
-        ValueError: the shapes do not match, a label is outside the vocabulary, `soft_cap` is not positive.
-        TypeError: hidden, weight or bias are not float32, float16 or bfloat16, labels are not integers.
+        ValueError: the shapes do not match, V or H is 0, a label is outside the vocabulary, `soft_cap` is not positive,
+            `soft_cap` or `logit_scale` is not finite as a float32.
+        TypeError: hidden, weight or bias are not float32, float16 or bfloat16, or are masked arrays; labels or
+            `ignore_index` are not integers; `soft_cap` or `logit_scale` is not a number.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -57,7 +75,11 @@ def linear_token_nll(
         array([0.5514])
     """
     classes = labels_array(labels)
-    _check(hidden, weight, bias, classes.shape, soft_cap)
+    _check(hidden, weight, bias, classes.shape)
+    ignore_index = whole_number(ignore_index, "ignore_index")
+    logit_scale, soft_cap = _factor(logit_scale, "logit_scale"), _factor(soft_cap, "soft_cap")
+    if soft_cap is not None and not soft_cap > 0:
+        raise ValueError(f"soft_cap must be positive, but got {soft_cap}")
     index, kept = kept_rows(classes, ignore_index, int(weight.shape[0]))
     head = (weight, bias, logit_scale, soft_cap)
     device = dispatch.device_of(hidden)
@@ -66,11 +88,12 @@ def linear_token_nll(
 
         plain = bias is None and logit_scale is None and soft_cap is None and not rank and not entropy
         if ascend.can_fuse_linear(hidden, weight, plain=plain):
-            return ascend.linear_token_nll(hidden, weight, labels, ignore_index)
+            return ascend.linear_token_nll(initialised(hidden), initialised(weight), labels, ignore_index)
     if dispatch.choose(device, format_of(hidden)).name in ("mindspore", "ascend"):
         from . import on_device
 
         return scatter(classes.shape, index, on_device.linear_statistics(hidden, head, index, kept, rank, entropy))
+    head = (_values(weight), None if bias is None else _float32(_values(bias)), logit_scale, soft_cap)
     states = _values(hidden).reshape(-1, hidden.shape[-1])
     every = [
         _group(states, head, index[a : a + ROWS], kept[a : a + ROWS], rank, entropy) for a in range(0, len(kept), ROWS)
@@ -82,18 +105,15 @@ def linear_token_nll(
     return scatter(classes.shape, index, TokenStats(nll, ranks, entropies))
 
 
-def _check(hidden: Any, weight: Any, bias: Any, labels_shape: tuple[int, ...], soft_cap: float | None) -> None:
+def _check(hidden: Any, weight: Any, bias: Any, labels_shape: tuple[int, ...]) -> None:
     for what, value in (("hidden", hidden), ("weight", weight), ("bias", bias)):
-        if value is None and what == "bias":
-            continue
-        if not is_tensor(value) and not isinstance(value, np.ndarray):
-            raise TypeError(f"{what} must be a Tensor or a NumPy array, but got {type(value).__name__}")
-        name = str(value.dtype).lower()
-        if name not in FORMATS[:3]:
-            raise TypeError(f"{what} must be float32, float16 or bfloat16, but got {name}")
+        if value is not None or what != "bias":
+            format_of(value, what, SHORT)
     shapes = f"hidden {list(hidden.shape)}, weight {list(weight.shape)}"
-    if len(weight.shape) != 2 or not len(hidden.shape) or hidden.shape[-1] != weight.shape[1] or not weight.shape[0]:
+    if len(weight.shape) != 2 or not len(hidden.shape) or hidden.shape[-1] != weight.shape[1]:
         raise ValueError(f"hidden must have shape [..., H] to match weight [V, H], but got {shapes}")
+    if 0 in weight.shape:
+        raise ValueError(f"weight [V, H] must have at least one class and one feature, but got {shapes}")
     if tuple(hidden.shape[:-1]) != labels_shape:
         raise ValueError(
             f"labels must have shape [...] to match hidden [..., H], but got {list(labels_shape)} against {shapes}"
@@ -102,8 +122,22 @@ def _check(hidden: Any, weight: Any, bias: Any, labels_shape: tuple[int, ...], s
         raise ValueError(
             f"bias must have shape [V] to match weight [V, H], but got {list(bias.shape)} against {shapes}"
         )
-    if soft_cap is not None and not soft_cap > 0:
-        raise ValueError(f"soft_cap must be positive, but got {soft_cap}")
+
+
+def _factor(value: Any, what: str) -> float | None:
+    """The float32 nearest to an option, which must be finite."""
+    if value is None:
+        return None
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{what} must be a number or None, but got {value!r}")
+    try:
+        with np.errstate(over="ignore"):
+            nearest = float(np.float32(value))
+    except OverflowError:
+        nearest = math.inf
+    if not math.isfinite(nearest):
+        raise ValueError(f"{what} must be finite as a float32, but got {value}")
+    return nearest
 
 
 def _values(stored: Any) -> np.ndarray:
@@ -135,8 +169,7 @@ def _group(
     states: np.ndarray, head: tuple, index: np.ndarray, labels: np.ndarray, rank: bool, entropy: bool
 ) -> TokenStats:
     """Statistics of at most ROWS rows: the vocabulary is done in parts, like one that is spread over ranks."""
-    weight, bias = _values(head[0]), None if head[1] is None else _float32(_values(head[1]))
-    scale, cap = head[2:]
+    weight, bias, scale, cap = head
     hidden = _float32(states if len(index) == len(states) else states[index])
     size, n = len(weight), len(index)
     # The labels' logits before their blocks are there: what the other blocks count against. Each in its own block

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -52,11 +53,11 @@ def describe() -> str:
 
 
 def threads() -> int:
-    """``MINDEVAL_NUM_THREADS``, or the number of processors that this process may use."""
+    """``MINDEVAL_NUM_THREADS`` (below a billion), or the number of processors that this process may use."""
     wanted = os.environ.get("MINDEVAL_NUM_THREADS")
-    if wanted is None:
+    if not wanted:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not wanted.isdigit() or int(wanted) < 1:
+    if not re.fullmatch("0*[1-9][0-9]{0,8}", wanted):
         raise ValueError(f"MINDEVAL_NUM_THREADS must be a positive integer, but got '{wanted}'")
     return int(wanted)
 

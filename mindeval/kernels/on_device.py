@@ -11,14 +11,23 @@ from mindspore import Tensor, ops
 from . import blockwise
 from .blockwise import statistics
 from .parts import Part
-from .rows import TokenStats, check_shapes, effective_vocab_size, kept_rows, labels_array, logits_array, scatter
+from .rows import (
+    TokenStats,
+    check_shapes,
+    effective_vocab_size,
+    initialised,
+    kept_rows,
+    labels_array,
+    logits_array,
+    scatter,
+)
 
 
 def token_nll(
     logits: Any, labels: Any, ignore_index: int, vocab_size: int | None, rank: bool, entropy: bool
 ) -> TokenStats:
     """Statistics in float32 accuracy; the checks and the shapes are those of ``kernels.token_nll``."""
-    tensor = logits if isinstance(logits, Tensor) else as_tensor(logits)
+    tensor = as_tensor(logits)
     classes = labels_array(labels)
     check_shapes(tuple(tensor.shape), classes.shape)
     size = effective_vocab_size(vocab_size, tensor.shape[-1])
@@ -34,7 +43,7 @@ def token_nll(
 
 def label_logits(logits: Any, index: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """float64 logits of some labels."""
-    rows = _matrix(logits if isinstance(logits, Tensor) else as_tensor(logits))
+    rows = _matrix(as_tensor(logits))
     places = Tensor((index * rows.shape[1] + labels).astype(np.int32 if rows.size < 2**31 else np.int64))
     return ops.gather(rows.reshape(-1), places, 0).astype(ms.float32).asnumpy().astype(np.float64)
 
@@ -43,7 +52,7 @@ def part_statistics(
     logits: Any, index: np.ndarray, labels: np.ndarray, targets: np.ndarray, rank: bool, entropy: bool
 ) -> Part:
     """What `parts.part_statistics` gives, in float32 accuracy."""
-    rows = _matrix(logits if isinstance(logits, Tensor) else as_tensor(logits))
+    rows = _matrix(as_tensor(logits))
     every, given = np.zeros(rows.shape[0], np.int32), np.zeros(rows.shape[0], np.float32)
     every[index], given[index] = labels, targets
     own = _to_host(statistics(rows, Tensor(every), rank, entropy, target=Tensor(given)), rank, entropy, index)
@@ -60,9 +69,9 @@ def linear_statistics(
     """Statistics of the rows that count, from hidden states and the head (weight, bias, logit_scale, soft_cap)."""
     if not len(index):
         return TokenStats(np.empty(0), np.empty(0, np.int64) if rank else None, np.empty(0) if entropy else None)
-    weight, bias = (as_tensor(x) if isinstance(x, np.ndarray) else x for x in head[:2])
-    logit_scale, soft_cap = head[2:]
-    states = hidden if isinstance(hidden, Tensor) else as_tensor(hidden)
+    weight, bias, logit_scale, soft_cap = head
+    weight, bias = as_tensor(weight), None if bias is None else as_tensor(bias)
+    states = as_tensor(hidden)
     states = ops.gather(_matrix(states), Tensor(index.astype(np.int32)), 0)
     if ms.get_context("device_target") == "CPU":
         states, weight = states.astype(ms.float32), weight.astype(ms.float32)
@@ -88,6 +97,8 @@ def _to_host(outputs: tuple[Tensor, ...], rank: bool, entropy: bool, index: np.n
 
 
 def as_tensor(logits: Any) -> Tensor:
+    if isinstance(logits, Tensor):
+        return initialised(logits)
     array, name = logits_array(logits)
     if name == "bfloat16":
         return Tensor((array.astype(np.uint32) << np.uint32(16)).view(np.float32))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+SHORT = ("float32", "float16", "bfloat16")  # of 32 bits and less
 FORMATS = ("float32", "bfloat16", "float16", "float64")
 
 
@@ -73,29 +74,45 @@ def is_tensor(value: Any) -> bool:
     return mindspore is not None and isinstance(value, mindspore.Tensor)
 
 
-def format_of(logits: Any) -> str:
+def format_of(logits: Any, what: str = "logits", formats: tuple[str, ...] = (*SHORT, "float64")) -> str:
     """The format of a Tensor or array of logits, one of FORMATS."""
     if not is_tensor(logits) and not isinstance(logits, np.ndarray):
-        raise TypeError(f"logits must be a Tensor or a NumPy array, but got {type(logits).__name__}")
+        raise TypeError(f"{what} must be a Tensor or a NumPy array, but got {type(logits).__name__}")
+    refuse_masked(logits, what)
     name = str(logits.dtype).lower() if is_tensor(logits) else logits.dtype.name
-    if name not in FORMATS:
-        raise TypeError(f"logits must be float32, float16, bfloat16 or float64, but got {name}")
+    if name not in formats:
+        expected = f"{', '.join(formats[:-1])} or {formats[-1]}"
+        raise TypeError(f"{what} must be {expected}, but got {name}")
     return name
 
 
+def refuse_masked(value: Any, what: str) -> None:
+    """Raise a TypeError for an array with a mask, which nothing here would see."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(
+            f"{what} must not be a masked array: fill it, masked logits with -inf and masked labels with ignore_index"
+        )
+
+
 def logits_array(logits: Any) -> tuple[np.ndarray, str]:
-    """Logits as an array that shares their memory (bfloat16 as uint16), and their format."""
+    """Logits as an array that shares their memory (bfloat16 as uint16), and their format.
+
+    The one place where memory of a caller becomes an array of logits. An array of the other byte order is copied.
+    """
     name = format_of(logits)
     if is_tensor(logits):
         return tensor_memory(logits, np.dtype("uint16" if name == "bfloat16" else name)), name
-    return (logits.view(np.uint16) if name == "bfloat16" else logits), name
+    array = np.asarray(logits)
+    if name == "bfloat16":
+        return array.view(np.uint16), name
+    return array.astype(array.dtype.newbyteorder("="), copy=False), name
 
 
 def tensor_memory(tensor: Any, dtype: np.dtype) -> np.ndarray:
     """A read-only view of a CPU Tensor's memory; waits for a pending result."""
     if 0 in tensor.shape:
         return np.empty(tensor.shape, dtype)
-    address = tensor.data_ptr()
+    address = initialised(tensor).data_ptr()
     strides = [step * dtype.itemsize for step in tensor.stride()]
     extent = dtype.itemsize + sum((size - 1) * step for size, step in zip(tensor.shape, strides))
     view: np.ndarray = np.ndarray(tensor.shape, dtype, (ctypes.c_char * extent).from_address(address), strides=strides)
@@ -103,14 +120,37 @@ def tensor_memory(tensor: Any, dtype: np.dtype) -> np.ndarray:
     return view
 
 
+def initialised(value: Any) -> Any:
+    """A Tensor whose values exist: those of ``initializer`` are made at first use, until then it is any memory."""
+    if is_tensor(value) and value.has_init:
+        value.init_data()
+    return value
+
+
 def labels_array(labels: Any) -> np.ndarray:
     """Labels as an int64 array."""
+    refuse_masked(labels, "labels")
     array = labels.asnumpy() if is_tensor(labels) else np.asarray(labels)
     if array.size == 0 and not isinstance(labels, np.ndarray) and not is_tensor(labels):
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise TypeError(f"labels must be integers, but got {array.dtype}")
+    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"labels must lie in the vocabulary or be ignore_index, but got {array.max()}")
     return array.astype(np.int64, copy=False)
+
+
+def whole_number(value: Any, what: str) -> int:
+    """An int of 64 bits, from an int or a NumPy integer."""
+    if isinstance(value, (bool, np.bool_, np.ndarray)) or is_tensor(value):
+        raise TypeError(f"{what} must be an integer, but got {value!r}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{what} must be an integer, but got {value!r}") from None
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"{what} must fit into 64 bits, but got {number}")
+    return number
 
 
 def effective_vocab_size(vocab_size: int | None, width: int) -> int:
@@ -119,10 +159,7 @@ def effective_vocab_size(vocab_size: int | None, width: int) -> int:
         raise ValueError("logits must have at least one class, but their last axis has length 0")
     if vocab_size is None:
         return width
-    try:
-        size = operator.index(vocab_size)
-    except TypeError:
-        raise TypeError(f"vocab_size must be an integer, but got {vocab_size!r}") from None
+    size = whole_number(vocab_size, "vocab_size")
     if not 1 <= size <= width:
         raise ValueError(f"vocab_size must be between 1 and the {width} columns of the logits, but got {size}")
     return size

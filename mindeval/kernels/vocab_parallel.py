@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import zlib
 from typing import Any, Protocol
 
@@ -10,7 +9,9 @@ import numpy as np
 
 from . import dispatch
 from .parts import Part, combine, part_statistics
-from .rows import Rows, TokenStats, check_shapes, format_of, labels_array, logits_array, scatter
+from .rows import Rows, TokenStats, check_shapes, format_of, labels_array, logits_array, scatter, whole_number
+
+__all__ = ["vocab_parallel_nll"]
 
 
 class Ranks(Protocol):
@@ -57,10 +58,11 @@ def vocab_parallel_nll(
         ignore_index, rank, entropy: see `token_nll`.
 
     Returns:
-        TokenStats, the same on every rank; within 1e-7 nat of `token_nll` of all columns.
+        TokenStats, the same on every rank. The error of nll is that of `token_nll`: no part adds to it.
 
     Raises:
-        ValueError: on every rank, if the columns do not cover a vocabulary or a label is outside of it.
+        ValueError: on every rank, if the columns do not cover a vocabulary or a label is outside of it; on this one, if
+            its inputs are refused as by `token_nll` (so is TypeError).
         RuntimeError: on every rank, if the ranks' labels or options differ, or another rank's inputs were refused;
             the process was launched as one of several, but communication is not initialised.
 
@@ -90,11 +92,11 @@ def over_ranks(
 ) -> TokenStats:
     """`vocab_parallel_nll` by any means of summing words."""
     try:
-        width, classes, start = _checked(local_logits, labels, vocab_start)
+        width, classes, start, ignore_index = _checked(local_logits, labels, vocab_start, ignore_index)
         error = None
     except (TypeError, ValueError) as failure:
         width, classes, start, error = 0, np.zeros(0, np.int64), 0, failure
-    starts, widths = _agree(classes, (ignore_index, rank, entropy), start, width, error, ranks)
+    starts, widths = _agree(classes, (ignore_index, bool(rank), bool(entropy)), start, width, error, ranks)
     total = _vocab_size(starts, widths)
 
     flat = classes.reshape(-1)
@@ -122,14 +124,14 @@ def over_ranks(
     return scatter(classes.shape, index, combine(parts, targets))
 
 
-def _checked(local_logits: Any, labels: Any, vocab_start: int) -> tuple[int, np.ndarray, int]:
+def _checked(local_logits: Any, labels: Any, vocab_start: int, ignore_index: int) -> tuple[int, np.ndarray, int, int]:
     format_of(local_logits)
     classes = labels_array(labels)
     check_shapes(tuple(local_logits.shape), classes.shape)
-    start = operator.index(vocab_start)
+    start = whole_number(vocab_start, "vocab_start")
     if start < 0:
         raise ValueError(f"vocab_start must be >= 0, but got {start}")
-    return int(local_logits.shape[-1]), classes, start
+    return int(local_logits.shape[-1]), classes, start, whole_number(ignore_index, "ignore_index")
 
 
 def _agree(

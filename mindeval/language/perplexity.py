@@ -8,6 +8,7 @@ import mindspore as ms
 import numpy as np
 
 from mindeval import inputs, rounding
+from mindeval.kernels import float64
 from mindeval.state import Count, ExactSum
 from mindeval.tokens import TokenBatch, TokenMetric, TokenSums, check_labels, check_logits, shifted
 
@@ -180,8 +181,7 @@ class Perplexity(TokenMetric):
                 f"probabilities must lie in [0, 1], but got {chosen.min()} to {chosen.max()} at the labels"
             )
         nll = np.zeros(ids.shape)
-        with np.errstate(divide="ignore"):
-            nll[counted] = -np.log(chosen)
+        nll[counted] = -float64.log(chosen)
         return nll, counted
 
     def _compute(self, states: Any) -> dict[str, Any]:
