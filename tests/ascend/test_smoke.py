@@ -1,4 +1,4 @@
-"""What must hold on a card: kernels against the NumPy twin, sums over ranks, and a metric in Model.eval."""
+"""What must hold on a card: kernels against the NumPy twin, sums over ranks, metrics in Model.eval and EvalCell."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ import mindspore as ms
 import numpy as np
 import pytest
 from mindspore import Tensor, nn, ops
-from mindspore.dataset import GeneratorDataset
+from mindspore.dataset import GeneratorDataset, NumpySlicesDataset
 
-from mindeval import Accuracy, Perplexity, kernels
+from mindeval import Accuracy, MetricCollection, Perplexity, kernels
 from mindeval.kernels import ascend, ascend_check, blockwise, numpy_twin
 from mindeval.kernels.rows import rows_of, scatter
+from mindeval.training.eval_cell import EvalCell
 
 DTYPES = {"float32": ms.float32, "float16": ms.float16, "bfloat16": ms.bfloat16}
 SHAPES = [(5, 1), (7, 257), (3, 4, 1000), (64, 32_000), (4, 151_936)]
@@ -189,6 +190,25 @@ def test_perplexity_and_accuracy_in_model_eval():
     kept = labels != -100
     np.testing.assert_allclose(result["ppl"], np.exp(expected.nll[kept].mean()), rtol=2e-5)
     assert result["acc"] == (expected.rank[kept] == 0).mean()
+
+
+def test_an_eval_cell_gives_perplexity_and_accuracy_without_logits_on_the_host():
+    """NLL and rank inside the compiled network, in MindSpore's own evaluation."""
+
+    class Network(nn.Cell):
+        def construct(self, logits):
+            return logits * 1.0
+
+    logits = np.random.default_rng(11).normal(0, 2, (6, 7, 50)).astype(np.float32)
+    labels = np.random.default_rng(12).integers(0, 50, (6, 7)).astype(np.int32)
+    metrics = MetricCollection({"ppl": Perplexity(), "acc": Accuracy()})
+    cell = EvalCell(Network(), metrics)
+    model = ms.Model(cell, eval_network=cell, metrics=metrics.as_metrics(), eval_indexes=[0, 1, 2])
+    data = NumpySlicesDataset((logits, labels), ["logits", "labels"], shuffle=False).batch(4)
+    result = model.eval(data, dataset_sink_mode=False)
+    expected = by_twin(logits, labels)
+    np.testing.assert_allclose(result["ppl"], np.exp(expected.nll.mean()), rtol=2e-5)
+    assert result["acc"] == (expected.rank == 0).mean()
 
 
 def test_sums_over_ranks_are_exact(tmp_path):
