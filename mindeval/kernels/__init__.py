@@ -41,9 +41,10 @@ def token_nll(
 
     The logits are read once, where they are: no copy, no cast (arrays of the other byte order are copied). On the CPU
     the result is a function of the row's bits alone: batches, threads, strides and processors do not change it; and
-    nll >= 0. Errors on the CPU, in nats:
+    nll >= 0. The error per token of float32, float16 and bfloat16 logits is below 3.2e-7 nat, proven (8e-8 in ordinary
+    rows, observed), that of float64 below 1e-12 (observed). The entropy is good to 2.7e-6 nat (the worst that was
+    found, absolute), of float64 to 2e-12.
 
-    ===================== ======================== ====================================================
     Args:
         logits: Tensor or NumPy array ``[..., V]`` of float32, float16, bfloat16 or float64; any strides, no
             masked array.
