@@ -139,12 +139,17 @@ class EvalCallback(train.Callback):
             self._log(context)
             self._evaluate(context)
 
+    def on_eval_begin(self, run_context: Any) -> None:
+        """``Model.fit`` evaluates in the middle of a window: its time is not one of training."""
+        self._window.pause()
+
     def on_eval_end(self, run_context: Any) -> None:
         """The evaluations of ``Model.fit``."""
         context = run_context.original_args()
         metrics = context.get("metrics")
         if self.evaluate is None and metrics and self._training:
             self._record(_evaluation(self._step, metrics), context)
+        self._window.go_on()
 
     def on_train_end(self, run_context: Any) -> None:
         self._log(run_context.original_args())
@@ -292,7 +297,16 @@ class _Window:
 
     def start(self, step: int) -> None:
         self.first, self.started = step, time.perf_counter()
+        self.paused: float | None = None
         self.losses: list[Any] = []
+
+    def pause(self) -> None:
+        self.paused = time.perf_counter()
+
+    def go_on(self) -> None:
+        if self.paused is not None:
+            self.started += time.perf_counter() - self.paused
+        self.paused = None
 
     def add(self, outputs: Any, step: int) -> None:
         while isinstance(outputs, (tuple, list)) and outputs:

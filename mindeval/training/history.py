@@ -16,8 +16,9 @@ class History:
     """Records of one run, kept in memory and, where a path is given, appended to a file of JSON lines.
 
     Each record is written with one call and flushed to the disk. A process that dies in the middle of a line loses that
-    line alone: opening the file again takes the rest of it away and appends behind it. NaN and infinities are written
-    as the strings ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``, so that every line is JSON.
+    line alone: opening the file again takes the rest of it away and appends behind it. A line that a full disk takes a
+    part of is taken away at once. NaN and infinities are written as the strings ``"NaN"``, ``"Infinity"`` and
+    ``"-Infinity"``, so that every line is JSON.
 
     Records of ``EvalCallback``, by their ``"kind"``: ``"start"``; ``"train"`` with step, epoch, loss (the mean of a
     window of steps), loss_max, steps, seconds, tokens_per_second; ``"eval"`` with step, epoch, metrics, seconds and
@@ -51,13 +52,15 @@ class History:
             self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Add a record, to the file as well."""
+        """Add a record, to the file as well.
+
+        Raises:
+            OSError: if it cannot be written; file and records are then as before.
+        """
         line = json.dumps(_plain(record), ensure_ascii=False, allow_nan=False)
-        self.records.append(_restored(json.loads(line)))
         if self.path is not None and self.write:
-            with self.path.open("ab", buffering=0) as file:
-                file.write(line.encode() + b"\n")
-                os.fsync(file.fileno())
+            _append(self.path, line.encode() + b"\n")
+        self.records.append(_restored(json.loads(line)))
 
     def series(self, name: str, kind: str = "eval") -> list[tuple[int, float]]:
         """(step, value) of one metric, or with ``kind="train"`` of one figure of the training windows."""
@@ -90,6 +93,20 @@ def read(path: str | os.PathLike) -> list[dict[str, Any]]:
             raise ValueError(f"For 'History', line {number} of {path} is not a record: {error}") from error
         records.append(_restored(record))
     return records
+
+
+def _append(path: Path, line: bytes) -> None:
+    """The whole line or nothing: a disk that is nearly full takes a part of it and says so by a number alone."""
+    with path.open("ab", buffering=0) as file:
+        end = os.fstat(file.fileno()).st_size
+        try:
+            written = 0
+            while written < len(line):
+                written += file.write(line[written:])
+            os.fsync(file.fileno())
+        except OSError:
+            file.truncate(end)
+            raise
 
 
 def _repair(path: Path) -> None:

@@ -19,6 +19,7 @@ FOLDER = Path(sys.argv[1])
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 
+import fitting  # noqa: E402
 import training_callback as example  # noqa: E402
 
 from mindeval import Accuracy, MetricCollection, Perplexity  # noqa: E402
@@ -95,6 +96,7 @@ results = {
     "stopped": stopping.stopped_step,
     "written": evaluate.history.write,
 }
+results["fit"] = fitting.fit(FOLDER / "fit")
 ms.reset_auto_parallel_context()
 ms.set_context(mode=ms.PYNATIVE_MODE)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import time
 
 import mindspore as ms
 import mindspore.dataset as ds
@@ -260,6 +261,36 @@ def test_the_evaluations_of_model_fit_are_recorded_and_decided_on_beside_mindspo
     assert (best.best, best.best_step, stopping.stopped_step) == (0.0, 8, 16)
     (saved,) = ms.load_checkpoint(str(tmp_path / "best.ckpt")).values()
     assert saved.asnumpy().tolist() == [0.0]
+
+
+def test_the_evaluations_of_model_fit_do_not_count_as_time_of_training(monkeypatch):
+    class Clock:
+        now = 0.0
+
+    class Second(train.Callback):
+        def on_train_step_end(self, run_context):
+            Clock.now += 1
+
+    class Slow(Losses):
+        def construct(self, x):
+            Clock.now += 100
+            return super().construct(x)
+
+    monkeypatch.setattr(time, "perf_counter", lambda: Clock.now)
+    network = Weight()
+    record = EvalCallback(None, history=None, log_every_n_steps=3, tokens_per_step=32)
+    model = train.Model(
+        network,
+        optimizer=nn.SGD(network.trainable_params(), 0.125),
+        metrics={"loss": Loss()},
+        eval_network=Slow(network),
+        eval_indexes=[0, 1, 2],
+    )
+    model.fit(3, ones(4), ones(2), callbacks=[Second(), record], dataset_sink_mode=False)
+    assert Clock.now == 12 + 3 * 2 * 100
+    # evaluations after steps 4, 8 and 12: two of them lie within a window
+    assert record.history.series("seconds", "train") == [(3, 3.0), (6, 3.0), (9, 3.0), (12, 3.0)]
+    assert record.history.series("tokens_per_second", "train") == [(3, 32.0), (6, 32.0), (9, 32.0), (12, 32.0)]
 
 
 def test_summaries_hold_the_scalars(tmp_path):

@@ -89,7 +89,7 @@ def nll(labels, counted, ids=IDS):
 
 
 @pytest.mark.skipif(not native.available(), reason="the native kernel is not built: bits are those of MindSpore")
-@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16], ids=str)
+@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16, ms.float16], ids=str)
 def test_equals_the_metrics_on_the_host_bit_for_bit(mode, dtype):
     metrics, network = collection(), Bigram(dtype)
     cell = EvalCell(network, metrics)
@@ -98,8 +98,10 @@ def test_equals_the_metrics_on_the_host_bit_for_bit(mode, dtype):
     assert {name: value.parts for name, value in values.items()} == on_host(network, IDS, LABELS, MASK)
 
 
-def test_float16_and_a_batch_of_another_size_give_the_same_bits_too():
-    metrics, network = collection(), Bigram(ms.float16)
+@pytest.mark.skipif(not native.available(), reason="the native kernel is not built: bits are those of MindSpore")
+@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16, ms.float16], ids=str)
+def test_ragged_batches_give_the_same_bits_too(mode, dtype):
+    metrics, network = collection(), Bigram(dtype)
     cell = EvalCell(network, metrics)
     for start in range(0, 7, 2):
         metrics.update(*cell(*[ms.Tensor(column[start : start + 2]) for column in (IDS, LABELS, MASK)]))

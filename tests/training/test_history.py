@@ -63,6 +63,25 @@ def test_a_process_killed_while_it_writes_leaves_whole_lines_and_is_resumed(tmp_
     assert [r["kind"] for r in History(path).records] == ["train"] * (len(before.records) - 1) + ["start"]
 
 
+def test_a_line_that_the_disk_takes_half_of_is_an_error_and_leaves_no_part(tmp_path):
+    resource = pytest.importorskip("resource")
+    path = tmp_path / "history.jsonl"
+    history = History(path)
+    first, second = two_lines()
+    history.append(first)
+    content = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(content) + 20, hard))  # as a full disk: 20 bytes are written
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            history.append(second)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_bytes() == content and history.records == [first]
+    history.append(second)
+    assert History(path).records == history.records == two_lines()
+
+
 def test_a_damaged_line_before_the_last_is_an_error_with_its_number(tmp_path):
     path = tmp_path / "history.jsonl"
     path.write_text('{"kind": "start"}\n{"kind": \n{"kind": "start"}\n')

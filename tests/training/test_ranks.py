@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
+import fitting
+import mindspore as ms
+import numpy as np
 import pytest
 from launcher import launch
 
@@ -42,6 +46,52 @@ def test_best_checkpoint_and_early_stopping_agree(ranks):
     assert first["stopped"] == series[-1][0]
     note = json.loads((folder / "run" / "best.json").read_text())
     assert (note["step"], float(note["value"])) == (step, value)
+
+
+def without_speed(history):
+    """What must not depend on the clock or on the number of ranks."""
+    clock = ("seconds", "steps_per_second", "ranks")
+    return [{name: value for name, value in record.items() if name not in clock} for record in history]
+
+
+def test_model_fit_gives_both_ranks_one_history_and_the_same_decisions(ranks):
+    folder, results = ranks
+    first, second = (result["fit"] for result in results)
+    assert [first.pop("written"), second.pop("written")] == [True, False]
+    assert first == second
+    assert History(folder / "fit" / "history.jsonl", write=False).records == first["history"]
+    assert first["history"][0]["ranks"] == 2
+    series = [(r["step"], r["metrics"]["perplexity"]) for r in first["history"] if r["kind"] == "eval"]
+    step, value = min(series, key=lambda pair: pair[1])
+    assert first["best"] == [value, step]
+    # two steps in an epoch, patience 2; the run stops there and not at the end of its 20 epochs
+    assert first["stopped"] == [step + 4, step + 4] and series[-1][0] == step + 4 < 40
+    note = json.loads((folder / "fit" / "best.json").read_text())
+    assert (note["step"], float(note["value"])) == (step, value)
+
+
+def test_the_best_weights_of_model_fit_give_the_best_value_over_the_rows_of_both_ranks(ranks):
+    folder, results = ranks
+    (table,) = ms.load_checkpoint(str(folder / "fit" / "best.ckpt")).values()
+    ids, labels = fitting.HELD_OUT
+    logits = table.asnumpy().astype(np.float64)[ids]
+    nll = np.logaddexp.reduce(logits, -1) - np.take_along_axis(logits, labels[..., None], -1)[..., 0]
+    value, step = results[0]["fit"]["best"]
+    assert value == pytest.approx(math.exp(nll.mean()), rel=1e-6)
+    (record,) = [r for r in results[0]["fit"]["history"] if (r["kind"], r["step"]) == ("eval", step)]
+    assert record["metrics"]["accuracy"] == (logits.argmax(-1) == labels).mean()
+    assert record["metrics"]["loss"] == pytest.approx(nll.mean(), abs=1e-6)
+
+
+def test_model_fit_on_two_ranks_and_on_one_is_the_same_run_where_the_training_data_is_the_same(ranks, tmp_path):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    alone, together = fitting.fit(tmp_path), ranks[1][0]["fit"]
+    assert (alone["history"][0]["ranks"], together["history"][0]["ranks"]) == (1, 2)
+    assert without_speed(alone["history"]) == without_speed(together["history"])
+    assert [alone[name] for name in ("best", "stopped", "weights")] == [
+        together[name] for name in ("best", "stopped", "weights")
+    ]
+    assert (tmp_path / "best.json").read_text() == (ranks[0] / "fit" / "best.json").read_text()
 
 
 def test_an_evaluation_that_fails_on_one_rank_is_an_error_on_all_and_training_goes_on(ranks):
