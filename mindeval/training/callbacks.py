@@ -116,6 +116,7 @@ class EvalCallback(train.Callback):
         # Nobody writes before all have read, and what counts is what rank 0 has read.
         known = int(wire.everywhere(str(len(self.history.records)), self.group)[0])
         resumed = known > 0
+        self.first_step = self._step  # MindSpore counts the steps of another run from 1 again
         ranks = distributed.world_size(self.group)
         self.history.append({"kind": "start", "step": self.first_step, "resumed": resumed, "ranks": ranks})
         self._window.start(self.first_step)
@@ -494,7 +495,8 @@ class BestCheckpoint(_Monitor):
 
     def on_train_begin(self, run_context: Any) -> None:
         note = self.path.with_suffix(".json")
-        own = note.read_text() if distributed.this_rank(self.group) == 0 and note.exists() else ""
+        kept = note.exists() and self.file.exists()  # a note without its weights says nothing
+        own = note.read_text() if distributed.this_rank(self.group) == 0 and kept else ""
         text = wire.everywhere(own, self.group)[0]
         if text:
             saved = json.loads(text)

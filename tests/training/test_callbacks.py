@@ -91,6 +91,17 @@ def test_evaluates_at_the_ends_of_epochs_once():
     assert [step for step, _ in callback.history.series("m")] == [4, 8]
 
 
+def test_another_run_of_the_same_callback_counts_on_and_misses_no_evaluation():
+    by_epoch = EvalCallback(values(0.1, 0.2, 0.3), every_n_epochs=1, history=None)
+    by_step = EvalCallback(values(*range(8)), every_n_steps=1, history=None)
+    for _ in range(3):
+        fit(by_epoch, steps=2)
+    for _ in range(2):
+        fit(by_step, steps=4)
+    assert by_epoch.history.series("m") == [(2, 0.1), (4, 0.2), (6, 0.3)]
+    assert [step for step, _ in by_step.history.series("m")] == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
 def test_a_resumed_run_appends_and_counts_on(tmp_path):
     path = tmp_path / "history.jsonl"
     fit(EvalCallback(values(0.5), every_n_steps=4, history=path), steps=4)
@@ -188,6 +199,14 @@ def test_a_resumed_run_keeps_an_earlier_best(tmp_path):
     again = BestCheckpoint("m", path=path)
     fit([EvalCallback(values(2.0, higher=False), every_n_steps=2, history=None), again], 2)
     assert again.best == 1.0 and path.read_bytes() == content
+
+
+def test_a_note_without_its_weights_keeps_nobody_from_saving(tmp_path):
+    path = tmp_path / "best.ckpt"
+    fit([EvalCallback(values(1.0, higher=False), every_n_steps=2, history=None), BestCheckpoint("m", path=path)], 2)
+    path.unlink()
+    fit([EvalCallback(values(2.0, higher=False), every_n_steps=2, history=None), BestCheckpoint("m", path=path)], 2)
+    assert path.exists() and json.loads((tmp_path / "best.json").read_text())["value"] == "2.0"
 
 
 def test_best_checkpoint_before_the_evaluation_is_refused(tmp_path):
