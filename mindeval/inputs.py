@@ -125,12 +125,17 @@ def class_ids(value: Any, what: str, kind: str = "class ids") -> np.ndarray:
             raise ValueError(
                 f"{what} must be {kind}, but got {dtype} values that are not whole numbers, such as {broken[0]}"
             )
-        largest, limit = np.abs(array).max(initial=0), _EXACT_IDS.get(dtype, 2**53)
-        if largest >= limit:
-            raise ValueError(f"{what} must be integers: {dtype} merges numbers from {limit} on, but got {largest}")
+        check_ids_apart(array, dtype, what)
     if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
         raise ValueError(f"{what} must fit int64, but got {int(array.max())}")
     return array.astype(np.int64, copy=False)
+
+
+def check_ids_apart(values: np.ndarray, dtype: str, what: str) -> None:
+    """Raise a ValueError if ids came as floats of a dtype that cannot tell them from their neighbours."""
+    largest, limit = np.abs(values).max(initial=0), _EXACT_IDS.get(dtype, 2**53)
+    if largest >= limit:
+        raise ValueError(f"{what} must be integers: {dtype} merges numbers from {limit} on, but got {largest}")
 
 
 def boolean_mask(value: Any, shape: Sequence[int], what: str = "mask") -> np.ndarray:

@@ -61,6 +61,7 @@ class Decisions:
 
     def blocks(self) -> Iterator[Block]:
         """The positions that count, int64, checked, a block at a time: no copy of the whole is made."""
+        self._seen = 0  # a metric may go over them twice
         for start in range(0, self.labels.size, BLOCK):
             part = slice(start, start + BLOCK)
             labels = self.labels[part].astype(np.int64, copy=False)
@@ -153,11 +154,12 @@ def decide(
     classes = limit or 0
     if given.shape == wanted.shape:
         if given.dtype.kind in "iub":
-            decided = given
+            decided = _ids(given, "predictions")
         elif task == "binary":
             decided = above_threshold(given, threshold, wanted != ignore_index if counted is None else counted)
         else:
             decided = _whole_ids(given, wanted, task, wanted != ignore_index if counted is None else counted)
+            inputs.check_ids_apart(decided, str(getattr(predictions, "dtype", given.dtype)).lower(), "predictions")
         if task == "classification":
             warn_of_one_hot(decided, wanted)
         if top_k != 1:
@@ -389,7 +391,7 @@ def check_classes(num_classes: int | None, task: str) -> int | None:
 def _ids(value: Any, what: str) -> np.ndarray:
     """Integers as they are (no copy is made of int32), floats as int64 if they are whole numbers."""
     array = inputs.to_numpy(value, what)
-    return array if array.dtype.kind in "iub" else inputs.class_ids(array, what)
+    return array if array.dtype.kind in "ib" else inputs.class_ids(value, what)
 
 
 def _whole_ids(given: np.ndarray, labels: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:

@@ -174,6 +174,8 @@ class _Bleu(Metric):
         self.smooth, self.effective_order = smooth, effective_order
         self.smooth_value = SMOOTHINGS[smooth] if smooth_value is None else float(smooth_value)
         self.weights = None if weights is None else [float(weight) for weight in weights]
+        if self.weights is not None and not (all(0 <= w < float("inf") for w in self.weights) and any(self.weights)):
+            raise ValueError(f"weights must be finite, >= 0 and not all 0, but got {list(weights or ())}")
         self.model_file, self.nfkc, self.decode = model_file, nfkc, decode
         if tokenize != "auto":
             tokenizers.bleu_tokenizer(tokenize, model_file)  # what is missing is missed now

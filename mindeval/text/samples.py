@@ -94,7 +94,8 @@ def _as_lists(given: Any, decode: Decode | None, what: str) -> list:
     """Arrays and tuples as lists, ids as texts."""
     if isinstance(given, (str, bytes)):
         raise TypeError(f"{what} must be a list with a text for each sample, but got {inputs.describe(given)}")
-    if _is_ids(given):
+    only_empty = isinstance(given, (list, tuple)) and len(given) > 0 and all(_is_empty(item) for item in given)
+    if _is_ids(given) or (decode is not None and only_empty):
         return _decoded(given, decode, what)
     if isinstance(given, np.ndarray) and given.dtype.kind in "UO" and given.ndim >= 1:
         return given.tolist()
@@ -103,11 +104,15 @@ def _as_lists(given: Any, decode: Decode | None, what: str) -> list:
     raise TypeError(f"{what} must be a list with a text for each sample, but got {inputs.describe(given)}")
 
 
+def _is_empty(item: Any) -> bool:
+    return isinstance(item, (list, tuple)) and not item
+
+
 def _is_ids(given: Any) -> bool:
     if isinstance(given, (ms.Tensor, np.ndarray)):
         return isinstance(given, ms.Tensor) or given.dtype.kind in "iufb"
     if isinstance(given, (list, tuple)):
-        return any(_is_ids(item) for item in given[:1])
+        return any(_is_ids(item) for item in [item for item in given if not _is_empty(item)][:1])
     return isinstance(given, (int, float, np.integer, np.floating))
 
 

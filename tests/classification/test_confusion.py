@@ -196,3 +196,13 @@ def test_bad_input_is_refused(make, message):
 def test_float_class_ids_stay_class_ids():
     # mindspore.train.ConfusionMatrix thresholds them to 0 and 1, so class 2 is never predicted
     assert ConfusionMatrix(num_classes=3)(np.float32([2, 0, 1, 2]), [2, 0, 1, 1]).parts["matrix"][2] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("options", [{}, {"num_classes": 5000}, {"weighted": True}])
+@pytest.mark.parametrize("metric", [MatthewsCorrCoef, CohenKappa, ConfusionMatrix])
+def test_samples_are_counted_once_however_often_the_decisions_are_read(metric, options):
+    one = metric(**options).set_distributed(expected_samples=4)
+    named = {"weights": [1.0, 1.0, 1.0, 1.0]} if options.get("weighted") else {}
+    one.update([0, 1, 1, 0], [0, 1, 0, 1], **named)
+    one.eval()
+    assert one.result()["samples"] == 4

@@ -370,3 +370,17 @@ def test_binary_average_of_three_classes_is_refused():
     metric.update([0, 1, 2], [0, 1, 2])
     with pytest.raises(ValueError, match="average='binary' is for two classes"):
         metric.eval()
+
+
+@pytest.mark.parametrize(
+    ("predictions", "labels", "message"),
+    [
+        ([256], ms.Tensor([257.0], ms.bfloat16), "labels must be integers: bfloat16 merges numbers from 256 on"),
+        (ms.Tensor([513.0], ms.bfloat16), [512], "predictions must be integers: bfloat16 merges numbers from 256 on"),
+        ([0, 1], np.array([0, 2**64 - 100], np.uint64), "labels must fit int64, but got 18446744073709551516"),
+        (np.array([0, 2**64 - 1], np.uint64), [0, 1], "predictions must fit int64, but got 18446744073709551615"),
+    ],
+)
+def test_ids_that_a_dtype_or_a_conversion_would_change_are_refused(predictions, labels, message):
+    with pytest.raises(ValueError, match=message):
+        F1Score(task="multiclass").update(predictions, labels)

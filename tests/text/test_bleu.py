@@ -255,3 +255,26 @@ def test_keys_beyond_63_bits_are_ranked_all_the_same():
 def test_settings_that_do_not_exist_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         BLEU(**options)
+
+
+@pytest.mark.parametrize("cut", [[3], [1, 2], [2, 1], [1, 1, 1]])
+def test_rows_without_token_ids_are_read_as_ids_wherever_the_batch_is_cut(cut):
+    words = {1: "the", 2: "cat", 3: "sat"}
+
+    def decode(rows):
+        return [" ".join(words[token] for token in row) for row in rows]
+
+    rows, references = [[], [1, 2, 3, 1], []], ["a b", "the cat sat the", "c"]
+    metric, texts = BLEU(decode=decode), BLEU()
+    start = 0
+    for size in cut:
+        metric.update(rows[start : start + size], references[start : start + size])
+        start += size
+    texts.update(["", "the cat sat the", ""], references)
+    assert metric.eval() == texts.eval()
+
+
+@pytest.mark.parametrize("weights", [[2, -1, 0, 0], [0, 0, 0, 0], [float("nan"), 1, 1, 1]])
+def test_weights_that_make_no_mean_are_refused(weights):
+    with pytest.raises(ValueError, match="weights must be finite, >= 0 and not all 0"):
+        BLEU(weights=weights)
