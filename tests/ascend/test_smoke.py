@@ -156,16 +156,15 @@ def test_the_ascend_c_kernel_in_a_graph(card):
 def test_speed_of_token_nll(card, dtype, record_property):
     """A number for the report, not a goal: time and bytes per second of [2048, 32000]."""
     logits, _, labels = random_batch((2048, 32_000), dtype, seed=8)
-    kernels.token_nll(logits, labels)
-    times = []
+    first, times = kernels.token_nll(logits, labels).nll, []
     for _ in range(5):
         start = time.perf_counter()
-        kernels.token_nll(logits, labels)
+        again = kernels.token_nll(logits, labels).nll
         times.append(time.perf_counter() - start)
+        assert (again == first).all()
     best = min(times)
     record_property("best of 5", f"{best * 1e3:.2f} ms")
     record_property("read", f"{2048 * 32_000 * (4 if dtype == 'float32' else 2) / best / 1e9:.0f} GB/s")
-    assert best > 0
 
 
 def test_perplexity_and_accuracy_in_model_eval():
