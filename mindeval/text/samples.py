@@ -33,7 +33,8 @@ def read_samples(
     Args:
         predictions: list of str or NumPy string array [N]; N lists of tokens; or ids, integer [N, T], with ``decode``.
         references: one or more for each prediction: list of str or string array [N]; N lists of str or string array
-            [N, R]; the same of tokens if the predictions are tokens; ids [N, T] or [N, R, T] with ``decode``.
+            [N, R]; the same of tokens if the predictions are tokens; ids [N, T] or [N, R, T], or lists of them of any
+            lengths, with ``decode``.
         mask: boolean [N], True for the samples that count; None: all.
         decode: from a list of N lists of ids to N texts, such as ``tokenizer.batch_decode``. Negative ids, with which
             labels are padded, are left out before it.
@@ -123,7 +124,7 @@ def _decoded(given: Any, decode: Decode | None, what: str) -> list:
             "decode=tokenizer.batch_decode"
         )
     if isinstance(given, (list, tuple)):
-        return _decoded_rows([_ids_of_row(row, what) for row in given], decode, what)
+        return _decoded_lists(given, decode, what)
     ids = inputs.class_ids(given, what)
     if ids.ndim not in (2, 3):
         raise ValueError(f"{what} must be ids of shape [N, T] (or [N, R, T] for references), but got {list(ids.shape)}")
@@ -132,6 +133,22 @@ def _decoded(given: Any, decode: Decode | None, what: str) -> list:
     if ids.ndim == 2:
         return texts
     return [texts[start : start + ids.shape[1]] for start in range(0, len(texts), ids.shape[1])]
+
+
+def _decoded_lists(given: Sequence, decode: Decode, what: str) -> list:
+    """Rows of ids of any lengths; among references also lists of such rows, the references of one sample."""
+    several = [what == "references" and _holds_rows(item) for item in given]
+    rows = [row for item, holds in zip(given, several) for row in (item if holds else [item])]
+    texts = iter(_decoded_rows([_ids_of_row(row, what) for row in rows], decode, what))
+    return [[next(texts) for _ in item] if holds else next(texts) for item, holds in zip(given, several)]
+
+
+def _holds_rows(item: Any) -> bool:
+    if isinstance(item, (ms.Tensor, np.ndarray)):
+        return item.ndim == 2
+    return isinstance(item, (list, tuple)) and any(
+        isinstance(row, (list, tuple, ms.Tensor, np.ndarray)) for row in item
+    )
 
 
 def _ids_of_row(row: Any, what: str) -> list[int]:

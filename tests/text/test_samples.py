@@ -95,3 +95,22 @@ def test_nfkc_reaches_texts_and_tokens():
 def test_tokens_are_refused_where_the_text_is_needed():
     with pytest.raises(TypeError, match="but got lists of tokens"):
         only_texts(read_samples([["a"]], [["b"]]))
+
+
+@pytest.mark.parametrize(
+    "references",
+    [
+        [[[0, 1], [2]], [[3]]],
+        [[[0, 1], [2, -100]], [3]],
+        [[np.array([0, 1]), (2,)], ms.Tensor([[3]])],
+        [np.array([[0, 1], [2, -1]]), [[3]]],
+    ],
+)
+def test_a_sample_may_have_its_own_number_of_references_as_ids(references):
+    samples = read_samples([[0], [1]], references, decode=decode)
+    assert (samples.predictions, samples.references) == (["a", "b"], [["ab", "c"], ["d"]])
+
+
+def test_a_prediction_is_one_row_of_ids():
+    with pytest.raises(ValueError, match="each of predictions must be a row of ids, but got shape"):
+        read_predictions([[[1], [2]]], decode=decode)
