@@ -12,6 +12,7 @@ from typing import Any, Callable, NamedTuple, TypeVar
 import mindspore.train
 
 from mindeval import display, inputs
+from mindeval.constructors import checked
 from mindeval.scope import Scope
 from mindeval.score import Score, Signature
 from mindeval.state import Count, State
@@ -52,6 +53,11 @@ class Metric(mindspore.train.Metric):
 
     version = 1  # of the definition: states of another version are refused
     higher_is_better: bool | None = None
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = checked(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(
         self,

@@ -1,0 +1,38 @@
+"""What the constructors of all metrics have in common: flags are checked, and errors say whose they are."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+
+def checked(init: Callable[..., None]) -> Callable[..., None]:
+    """An ``__init__`` whose parameters annotated ``bool`` take nothing else, and whose errors begin "For 'Class', ".
+
+    >>> class Rate:
+    ...     @checked
+    ...     def __init__(self, lowercase: bool = False): ...
+    >>> Rate(lowercase="no")
+    Traceback (most recent call last):
+    TypeError: For 'Rate', lowercase must be True or False, but got 'no'
+    """
+    signature = inspect.signature(init)
+    flags = [name for name, parameter in signature.parameters.items() if parameter.annotation in ("bool", bool)]
+
+    @functools.wraps(init)
+    def __init__(self: Any, *given: Any, **named: Any) -> None:
+        try:
+            arguments = signature.bind(self, *given, **named).arguments
+            for flag in flags:
+                if not isinstance(arguments.get(flag, False), bool):
+                    raise TypeError(f"{flag} must be True or False, but got {arguments[flag]!r}")
+            init(self, *given, **named)
+        except (TypeError, ValueError) as error:
+            if str(error).startswith("For '"):
+                raise
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"For '{type(self).__name__}', {error}") from error
+
+    return __init__
