@@ -69,8 +69,8 @@ def to_numpy(value: Any, what: str) -> np.ndarray:
     return array
 
 
-def whole_number(value: Any, what: str) -> int:
-    """A Python or NumPy integer as an int; bool, floats and text are refused.
+def whole_number(value: Any, what: str, at_least: int | None = None) -> int:
+    """A Python or NumPy integer, of a least value if one is given, as an int; bool, floats and text are refused.
 
     >>> whole_number(np.int32(5), "top_k")
     5
@@ -79,6 +79,8 @@ def whole_number(value: Any, what: str) -> int:
         raise TypeError(f"{what} must be an int, but got {value!r}")
     if not -(2**63) <= value < 2**63:
         raise ValueError(f"{what} must fit 64 bits, but got {value}")
+    if at_least is not None and value < at_least:
+        raise ValueError(f"{what} must be at least {at_least}, but got {value}")
     return int(value)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.metric import Metric
-from mindeval.state import Counts, ExactSum
+from mindeval import inputs
+from mindeval.state import Counts, ExactSum, State
 from mindeval.text import tokenizers
+from mindeval.text.metric import TextMetric
 from mindeval.text.ngrams import Tokens, matched_ngrams, ngram_totals
-from mindeval.text.samples import read_samples
 
 SMOOTHINGS = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}  # with the default value, as sacrebleu has it
 
@@ -132,6 +132,10 @@ def _product(factors: list[Fraction]) -> Fraction:
     return product
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def _exp(exponent: Fraction) -> float:
     return float(_EXACT.exp(_decimal(exponent)))
 
@@ -140,62 +144,74 @@ def _decimal(value: Fraction) -> Decimal:
     return _EXACT.divide(Decimal(value.numerator), Decimal(value.denominator))
 
 
-class _Bleu(Metric):
+class _Bleu(TextMetric):
     """What the two BLEU metrics share: settings, tokens and the statistics of each sample."""
 
     higher_is_better = True
 
     def __init__(
         self,
-        states: Mapping[str, Any],
-        n_gram: int,
-        tokenize: str,
-        smooth: str,
-        lowercase: bool,
-        effective_order: bool,
-        smooth_value: float | None,
-        weights: Sequence[float] | None,
-        model_file: str | None,
-        nfkc: bool,
-        decode: Callable | None,
-        distributed: bool | str,
-        name: str | None,
+        n_gram: int = 4,
+        tokenize: str = "auto",
+        smooth: str = "exp",
+        lowercase: bool = False,
+        effective_order: bool = False,
+        *,
+        smooth_value: float | None = None,
+        weights: Sequence[float] | None = None,
+        model_file: str | None = None,
+        nfkc: bool = False,
+        decode: Callable | None = None,
+        distributed: bool | str = False,
+        name: str | None = None,
     ) -> None:
+        n_gram = inputs.whole_number(n_gram, "n_gram", at_least=1)
         tokenizers.check_name(tokenize, tokenizers.BLEU_TOKENIZERS)
         if smooth not in SMOOTHINGS:
             raise ValueError(f"smooth must be one of {', '.join(SMOOTHINGS)}, but got {smooth!r}")
-        if not isinstance(n_gram, int) or n_gram < 1:
-            raise ValueError(f"n_gram must be a whole number >= 1, but got {n_gram!r}")
-        if weights is not None and (len(weights) != n_gram or effective_order):
-            raise ValueError(f"weights must be {n_gram} numbers, one for each order, without effective_order=True")
+        if weights is not None:
+            weights = inputs.to_numpy(weights, "weights").astype(np.float64).tolist()
+            if not isinstance(weights, list) or len(weights) != n_gram or effective_order:
+                raise ValueError(f"weights must be {n_gram} numbers, one for each order, without effective_order=True")
+            if not (all(0 <= weight < float("inf") for weight in weights) and any(weights)):
+                raise ValueError(f"weights must be finite, >= 0 and not all 0, but got {weights}")
         if smooth_value is not None and SMOOTHINGS[smooth] is None:
             raise ValueError(f'smooth_value goes with smooth="floor" or "add-k", but got smooth={smooth!r}')
+        if smooth_value is not None and not (_is_number(smooth_value) and 0 <= smooth_value < float("inf")):
+            raise ValueError(f"smooth_value must be a finite number >= 0, but got {smooth_value!r}")
         self.n_gram, self.tokenize, self.lowercase = n_gram, tokenize, lowercase
         self.smooth, self.effective_order = smooth, effective_order
         self.smooth_value = SMOOTHINGS[smooth] if smooth_value is None else float(smooth_value)
-        self.weights = None if weights is None else [float(weight) for weight in weights]
-        if self.weights is not None and not (all(0 <= w < float("inf") for w in self.weights) and any(self.weights)):
-            raise ValueError(f"weights must be finite, >= 0 and not all 0, but got {list(weights or ())}")
-        self.model_file, self.nfkc, self.decode = model_file, nfkc, decode
+        self.weights = weights
+        self.model_file = model_file
         if tokenize != "auto":
             tokenizers.bleu_tokenizer(tokenize, model_file)  # what is missing is missed now
         settings = {
             "n": n_gram,
             "tok": tokenize,
-            "smooth": smooth if self.smooth_value is None else f"{smooth}[{self.smooth_value:g}]",
+            "smooth": smooth if self.smooth_value is None else f"{smooth}[{self.smooth_value!r}]",
             "lowercase": lowercase,
             "effective": effective_order,
-            "nfkc": nfkc,
         }
         if weights is not None:
-            settings["weights"] = ",".join(f"{weight:g}" for weight in self.weights or ())
+            settings["weights"] = ",".join(map(repr, weights))
         if model_file is not None:
             settings["model"] = tokenizers.model_digest(model_file)
-        super().__init__(states=states, settings=settings, distributed=distributed, name=name)
+        super().__init__(
+            states=self._empty_states(n_gram),
+            settings=settings,
+            nfkc=nfkc,
+            decode=decode,
+            distributed=distributed,
+            name=name,
+        )
+
+    def _empty_states(self, n_gram: int) -> dict[str, State]:
+        raise TypeError(f"{type(self).__name__} must define _empty_states()")
 
     def _tokens(self, predictions: Any, references: Any, mask: Any) -> tuple[list, list, list[str]]:
         """The tokens of all predictions and references, and the tokenizer each sample was given to."""
-        samples = read_samples(predictions, references, mask, decode=self.decode, nfkc=self.nfkc)
+        samples = self._read(predictions, references, mask)
         if samples.tokenised:
             if self.tokenize not in ("auto", "none"):
                 raise TypeError(
@@ -277,41 +293,12 @@ class BLEU(_Bleu):
     'nrefs:var|case:mixed|eff:no|tok:13a+zh|smooth:exp'
     """
 
-    def __init__(
-        self,
-        n_gram: int = 4,
-        tokenize: str = "auto",
-        smooth: str = "exp",
-        lowercase: bool = False,
-        effective_order: bool = False,
-        *,
-        smooth_value: float | None = None,
-        weights: Sequence[float] | None = None,
-        model_file: str | None = None,
-        nfkc: bool = False,
-        decode: Callable | None = None,
-        distributed: bool | str = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(
-            states={
-                "statistics": Counts((2 + 2 * n_gram,)),
-                "references": Counts((2,)),  # the sum of their numbers and of the squares: are they all equal?
-                "tokenizers": Counts((3,)),
-            },
-            n_gram=n_gram,
-            tokenize=tokenize,
-            smooth=smooth,
-            lowercase=lowercase,
-            effective_order=effective_order,
-            smooth_value=smooth_value,
-            weights=weights,
-            model_file=model_file,
-            nfkc=nfkc,
-            decode=decode,
-            distributed=distributed,
-            name=name,
-        )
+    def _empty_states(self, n_gram: int) -> dict[str, State]:
+        return {
+            "statistics": Counts((2 + 2 * n_gram,)),
+            "references": Counts((2,)),  # the sum of their numbers and of the squares: are they all equal?
+            "tokenizers": Counts((3,)),
+        }
 
     def _contribution(self, predictions: Any, references: Any, mask: Any = None) -> dict[str, Any]:
         hypotheses, several, names = self._tokens(predictions, references, mask)
@@ -389,12 +376,11 @@ class SentenceBLEU(_Bleu):
         name: str | None = None,
     ) -> None:
         super().__init__(
-            states={"total": ExactSum()},
-            n_gram=n_gram,
-            tokenize=tokenize,
-            smooth=smooth,
-            lowercase=lowercase,
-            effective_order=effective_order,
+            n_gram,
+            tokenize,
+            smooth,
+            lowercase,
+            effective_order,
             smooth_value=smooth_value,
             weights=weights,
             model_file=model_file,
@@ -403,6 +389,9 @@ class SentenceBLEU(_Bleu):
             distributed=distributed,
             name=name or "sentence_bleu",
         )
+
+    def _empty_states(self, n_gram: int) -> dict[str, State]:
+        return {"total": ExactSum()}
 
     def _contribution(self, predictions: Any, references: Any, mask: Any = None) -> dict[str, Any]:
         hypotheses, several, _ = self._tokens(predictions, references, mask)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.metric import Metric
+from mindeval import inputs
 from mindeval.state import Counts
-from mindeval.text.samples import only_texts, read_samples
+from mindeval.text.metric import TextMetric
+from mindeval.text.samples import only_texts
 
 
-class ChrF(Metric):
+class ChrF(TextMetric):
     r"""chrF (``word_order=0``) and chrF++ (``word_order=2``) of a corpus, equal to sacrebleu's, in [0, 1].
 
     .. math:: \text{chrF} = (1 + \beta^2) \frac{P R}{\beta^2 P + R}
@@ -65,13 +66,11 @@ class ChrF(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        if char_order < 1 or word_order < 0 or beta < 1:
-            raise ValueError(
-                f"char_order and beta must be >= 1 and word_order >= 0, but got {char_order}, {beta}, {word_order}"
-            )
+        char_order = inputs.whole_number(char_order, "char_order", at_least=1)
+        word_order = inputs.whole_number(word_order, "word_order", at_least=0)
+        beta = inputs.whole_number(beta, "beta", at_least=1)
         self.char_order, self.word_order, self.beta = char_order, word_order, beta
         self.lowercase, self.whitespace = lowercase, whitespace
-        self.nfkc, self.decode = nfkc, decode
         super().__init__(
             states={"statistics": Counts((char_order + word_order, 3))},
             settings={
@@ -80,14 +79,15 @@ class ChrF(Metric):
                 "beta": beta,
                 "lowercase": lowercase,
                 "space": whitespace,
-                "nfkc": nfkc,
             },
+            nfkc=nfkc,
+            decode=decode,
             distributed=distributed,
             name=name or "chrf",
         )
 
     def _contribution(self, predictions: Any, references: Any, mask: Any = None) -> dict[str, Any]:
-        samples = only_texts(read_samples(predictions, references, mask, decode=self.decode, nfkc=self.nfkc))
+        samples = only_texts(self._read(predictions, references, mask))
         rows = np.array(list(self._rows(samples.predictions, samples.references)), np.int64)
         total = rows.reshape(-1, self.char_order + self.word_order, 3).sum(axis=0)
         return {"statistics": total, "samples": len(samples.predictions)}

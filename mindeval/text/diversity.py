@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.metric import Metric
+from mindeval import inputs
 from mindeval.state import Count, ExactSum, Rows
 from mindeval.text import tokenizers
+from mindeval.text.metric import TextMetric
 from mindeval.text.samples import read_predictions
 
 
@@ -23,7 +24,7 @@ def ngrams(tokens: Sequence[str], n: int) -> list[tuple[str, ...]]:
     return list(zip(*(tokens[start:] for start in range(n))))
 
 
-class _Diversity(Metric):
+class _Diversity(TextMetric):
     """What the two metrics share: settings and the n-grams of each prediction."""
 
     def __init__(
@@ -38,13 +39,14 @@ class _Diversity(Metric):
         distributed: bool | str,
         name: str | None,
     ) -> None:
-        if not isinstance(n, int) or n < 1:
-            raise ValueError(f"n must be a whole number >= 1, but got {n!r}")
+        n = inputs.whole_number(n, "n", at_least=1)
         tokenizers.check_name(tokenize, tokenizers.WORD_TOKENIZERS)
-        self.n, self.tokenize, self.lowercase, self.nfkc, self.decode = n, tokenize, lowercase, nfkc, decode
+        self.n, self.tokenize, self.lowercase = n, tokenize, lowercase
         super().__init__(
             states=states,
-            settings={"n": n, **settings, "tok": tokenize, "lowercase": lowercase, "nfkc": nfkc},
+            settings={"n": n, **settings, "tok": tokenize, "lowercase": lowercase},
+            nfkc=nfkc,
+            decode=decode,
             distributed=distributed,
             name=name,
         )

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from rapidfuzz.distance import Indel, Levenshtein
 
-from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum
 from mindeval.text import tokenizers
-from mindeval.text.samples import Samples, only_texts, read_samples
+from mindeval.text.metric import TextMetric
+from mindeval.text.samples import Samples, only_texts
 
 
 def edit_distance(first: Sequence, second: Sequence) -> int:
@@ -28,7 +28,7 @@ def edit_distance(first: Sequence, second: Sequence) -> int:
     return Levenshtein.distance(first, second)
 
 
-class _ErrorRate(Metric):
+class _ErrorRate(TextMetric):
     """Edits over the length of the references, both summed over the corpus."""
 
     higher_is_better = False
@@ -43,10 +43,12 @@ class _ErrorRate(Metric):
         distributed: bool | str,
         name: str | None,
     ) -> None:
-        self.lowercase, self.nfkc, self.decode = lowercase, nfkc, decode
+        self.lowercase = lowercase
         super().__init__(
             states={"edits": Count(), "length": Count(), "prediction_length": Count()},
-            settings={**settings, "lowercase": lowercase, "nfkc": nfkc},
+            settings={**settings, "lowercase": lowercase},
+            nfkc=nfkc,
+            decode=decode,
             distributed=distributed,
             name=name,
         )
@@ -56,7 +58,7 @@ class _ErrorRate(Metric):
         raise TypeError(f"{type(self).__name__} must define _units()")
 
     def _contribution(self, predictions: Any, references: Any, mask: Any = None) -> dict[str, Any]:
-        samples = read_samples(predictions, references, mask, decode=self.decode, nfkc=self.nfkc)
+        samples = self._read(predictions, references, mask)
         edits = length = prediction_length = 0
         for prediction, several in self._units(samples):
             fewest, negative_length = min((edit_distance(prediction, one), -len(one)) for one in several)
@@ -195,7 +197,7 @@ class CharErrorRate(_ErrorRate):
         return text if self.whitespace else "".join(text.split())
 
 
-class EditSimilarity(Metric):
+class EditSimilarity(TextMetric):
     r"""The mean over samples of how similar prediction and reference are by edits, in [0, 1].
 
     With characters as units, m and n the lengths and d the edit distance:
@@ -241,16 +243,18 @@ class EditSimilarity(Metric):
     ) -> None:
         if distance not in ("levenshtein", "indel"):
             raise ValueError(f'distance must be "levenshtein" or "indel", but got {distance!r}')
-        self.distance, self.lowercase, self.nfkc, self.decode = distance, lowercase, nfkc, decode
+        self.distance, self.lowercase = distance, lowercase
         super().__init__(
             states={"total": ExactSum()},
-            settings={"distance": distance, "lowercase": lowercase, "nfkc": nfkc},
+            settings={"distance": distance, "lowercase": lowercase},
+            nfkc=nfkc,
+            decode=decode,
             distributed=distributed,
             name=name,
         )
 
     def _contribution(self, predictions: Any, references: Any, mask: Any = None) -> dict[str, Any]:
-        samples = only_texts(read_samples(predictions, references, mask, decode=self.decode, nfkc=self.nfkc))
+        samples = only_texts(self._read(predictions, references, mask))
         values = [
             max(self._similarity(prediction, one) for one in several)
             for prediction, several in zip(samples.predictions, samples.references)

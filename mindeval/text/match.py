@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum
 from mindeval.text import tokenizers
-from mindeval.text.samples import read_samples
+from mindeval.text.metric import TextMetric
 
 NORMALIZATIONS = ("squad", "squad-numbers", "none")
 
@@ -79,7 +78,7 @@ def token_f1(prediction: Sequence[str], reference: Sequence[str], overlap: str =
     return 2 * common / (len(prediction) + len(reference))
 
 
-class _AnswerMetric(Metric):
+class _AnswerMetric(TextMetric):
     """What the two metrics share: the tokens of predictions and references."""
 
     higher_is_better = True
@@ -98,16 +97,18 @@ class _AnswerMetric(Metric):
         if normalize not in NORMALIZATIONS:
             raise ValueError(f"normalize must be one of {', '.join(NORMALIZATIONS)}, but got {normalize!r}")
         tokenizers.check_name(tokenize, ("auto", "words", "zh"))
-        self.normalize, self.tokenize, self.nfkc, self.decode = normalize, tokenize, nfkc, decode
+        self.normalize, self.tokenize = normalize, tokenize
         super().__init__(
             states=states,
-            settings={"norm": normalize, "tok": tokenize, **settings, "nfkc": nfkc},
+            settings={"norm": normalize, "tok": tokenize, **settings},
+            nfkc=nfkc,
+            decode=decode,
             distributed=distributed,
             name=name,
         )
 
     def _tokens(self, predictions: Any, references: Any, mask: Any) -> list[tuple[list[str], list[list[str]]]]:
-        samples = read_samples(predictions, references, mask, decode=self.decode, nfkc=self.nfkc)
+        samples = self._read(predictions, references, mask)
         pairs = []
         for prediction, several in zip(samples.predictions, samples.references):
             if samples.tokenised:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.metric import Metric
 from mindeval.state import Count, Counts, ExactSum
 from mindeval.text import tokenizers
 from mindeval.text.lcs import lcs_length, union_lcs_counts
+from mindeval.text.metric import TextMetric
 from mindeval.text.ngrams import Tokens, matched_ngrams, ngram_totals
-from mindeval.text.samples import Samples, read_samples
+from mindeval.text.samples import Samples
 
 logger = logging.getLogger("mindeval")
 
@@ -70,7 +70,7 @@ def rouge_lsum_counts(candidate: Sequence[Tokens], reference: Sequence[Tokens]) 
     return hits, sum(map(len, candidate)), sum(map(len, reference))
 
 
-class ROUGE(Metric):
+class ROUGE(TextMetric):
     r"""ROUGE as rouge-score computes it, for any language: the mean over samples of precision, recall and F1.
 
     With c what candidate and reference have in common, P = c / (of the candidate), R = c / (of the reference) and
@@ -150,7 +150,6 @@ class ROUGE(Metric):
         if tokenize != "auto":
             tokenizers.rouge_tokenizer(tokenize, use_stemmer)  # what is missing is missed now
         self.tokenize, self.use_stemmer, self.report, self.multiple = tokenize, use_stemmer, report, multiple
-        self.nfkc, self.decode = nfkc, decode
         self._warned = False
         states: dict[str, Any] = {f"{one}_{measure}": ExactSum() for one in self.types for measure in _MEASURES}
         super().__init__(
@@ -161,14 +160,15 @@ class ROUGE(Metric):
                 "stem": use_stemmer,
                 "report": report,
                 "multiple": multiple,
-                "nfkc": nfkc,
             },
+            nfkc=nfkc,
+            decode=decode,
             distributed=distributed,
             name=name,
         )
 
     def _contribution(self, predictions: Any, references: Any, mask: Any = None) -> dict[str, Any]:
-        samples = read_samples(predictions, references, mask, decode=self.decode, nfkc=self.nfkc)
+        samples = self._read(predictions, references, mask)
         if samples.tokenised and "rouge-lsum" in self.types:
             raise TypeError("predictions must be texts for rouge-lsum, which needs their line breaks, but got tokens")
         names = self._names(samples)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum
-from mindeval.text.samples import only_texts, read_samples
+from mindeval.text.metric import TextMetric
+from mindeval.text.samples import only_texts
 from mindeval.text.tokenizers import without_cache
 
 
-class TER(Metric):
+class TER(TextMetric):
     r"""Translation edit rate of a corpus, equal to sacrebleu's: edits / length of the references. Lower is better.
 
     Edits are insertions, deletions and substitutions of words and shifts of sequences of words, found by Tercom's
@@ -70,7 +70,6 @@ class TER(Metric):
             "asian_support": asian_support,
             "case_sensitive": case_sensitive,
         }
-        self.nfkc, self.decode = nfkc, decode
         super().__init__(
             states={"edits": Count(), "length": ExactSum()},  # a mean length may be a third
             settings={
@@ -78,8 +77,9 @@ class TER(Metric):
                 "punct": not no_punct,
                 "asian": asian_support,
                 "case": case_sensitive,
-                "nfkc": nfkc,
             },
+            nfkc=nfkc,
+            decode=decode,
             distributed=distributed,
             name=name or "ter",
         )
@@ -87,7 +87,7 @@ class TER(Metric):
     def _contribution(self, predictions: Any, references: Any, mask: Any = None) -> dict[str, Any]:
         from sacrebleu.metrics import TER as SacreTER
 
-        samples = only_texts(read_samples(predictions, references, mask, decode=self.decode, nfkc=self.nfkc))
+        samples = only_texts(self._read(predictions, references, mask))
         ter = SacreTER(**self._options)
         ter.tokenizer = without_cache(ter.tokenizer)  # type: ignore[assignment]
         edits, lengths = 0, []

@@ -246,8 +246,12 @@ def test_keys_beyond_63_bits_are_ranked_all_the_same():
     [
         ({"tokenize": "moses"}, "tokenize must be one of"),
         ({"smooth": "bad"}, "smooth must be one of exp, floor, add-k, none, but got 'bad'"),
-        ({"n_gram": 0}, "n_gram must be a whole number >= 1, but got 0"),
+        ({"n_gram": 0}, "n_gram must be at least 1, but got 0"),
         ({"weights": [1.0]}, "weights must be 4 numbers"),
+        ({"weights": 0.25}, "weights must be 4 numbers"),
+        ({"weights": [1, 1, 1, float("nan")]}, "weights must be finite"),
+        ({"smooth": "floor", "smooth_value": -0.1}, "smooth_value must be a finite number >= 0, but got -0.1"),
+        ({"smooth": "floor", "smooth_value": "0.1"}, "smooth_value must be a finite number >= 0, but got '0.1'"),
         ({"smooth_value": 1.0}, "smooth_value goes with"),
         ({"tokenize": "flores200"}, "needs model_file"),
     ],
@@ -278,3 +282,8 @@ def test_rows_without_token_ids_are_read_as_ids_wherever_the_batch_is_cut(cut):
 def test_weights_that_make_no_mean_are_refused(weights):
     with pytest.raises(ValueError, match="weights must be finite, >= 0 and not all 0"):
         BLEU(weights=weights)
+
+
+def test_weights_that_differ_in_a_late_digit_are_another_definition():
+    signatures = {str(BLEU(2, weights=[weight, 0.5]).signature) for weight in (0.3, 0.3 + 2**-50)}
+    assert len(signatures) == 2

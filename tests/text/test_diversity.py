@@ -62,7 +62,7 @@ def test_lower_case_where_asked():
 
 
 def test_settings_and_inputs_that_do_not_fit_are_named():
-    with pytest.raises(ValueError, match="n must be a whole number >= 1, but got 0"):
+    with pytest.raises(ValueError, match="n must be at least 1, but got 0"):
         DistinctN(0)
     with pytest.raises(ValueError, match='scope must be "corpus" or "sample"'):
         DistinctN(1, "batch")
