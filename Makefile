@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 MINDFORMERS := .venv-mindformers
 BIN := $(VENV)/bin
+# Two processes, each with whole files of tests. More would let tests that start several ranks wait for a processor.
+PYTEST := python -m pytest --numprocesses 2 --dist loadfile
 PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check
 # The suite's part that rests on MindSpore itself: MindFormers brings MindSpore 2.9, the second version in CI.
 CORE_TESTS := $(addprefix tests/, integrations contract kernels language laws $(addprefix test_, $(addsuffix .py, metric model rounding state wire)))
@@ -26,14 +28,14 @@ demo: $(VENV)/installed-demo
 	$(BIN)/python examples/evaluate_llm.py $(ARGS)
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/$(PYTEST) $(ARGS)
 
 test-ascend: $(VENV)/installed-test
 	-MINDEVAL_TEST_DEVICE=Ascend $(BIN)/python -m mindeval.kernels.build
 	MINDEVAL_TEST_DEVICE=Ascend $(BIN)/python -m pytest tests/ascend -m ascend $(ARGS)
 
 test-mindformers: $(MINDFORMERS)/installed
-	$(MINDFORMERS)/bin/python -m pytest $(or $(ARGS),$(CORE_TESTS) --ignore tests/kernels/test_install.py)
+	$(MINDFORMERS)/bin/$(PYTEST) $(or $(ARGS),$(CORE_TESTS) --ignore tests/kernels/test_install.py)
 
 lint: $(VENV)/installed-lint
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ EXTRAS = {
     "bench": ["torch", "torchmetrics", "scikit-learn", "scikit-image", "rouge-chinese"],
     "test": [
         "pytest>=8",
+        "pytest-xdist",
         "hypothesis",
         "scikit-learn",
         "scikit-image",
