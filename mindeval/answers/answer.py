@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs
-from mindeval.answers import _math
+from mindeval.answers import _math, _math_values
 from mindeval.answers._freeform import extract_boxed, extract_text
 from mindeval.answers._result import Extraction
 from mindeval.answers.extraction import extract_choice, extract_number
@@ -42,7 +42,7 @@ class AnswerAccuracy(Metric):
                                                           yes, no, true, false, valid and invalid in any case; a
                                                           reference "(B)" by its letter
     ``math``    the last box, else ``extract_text(text)`` the same number, expression, tuple, interval or set, exactly
-                                                          (SymPy: ``pip install 'mindeval[math]'``)
+                                                          (``pip install 'mindeval[math]'``)
     a function  ``extract_text(text)``                    what ``match(answer, reference)`` says
     =========== ========================================= ==========================================================
 
@@ -67,7 +67,7 @@ class AnswerAccuracy(Metric):
     Raises:
         ValueError: If predictions and references differ in number, or an option is unknown.
         TypeError: If texts are not str.
-        ImportError: For ``match="math"`` without SymPy.
+        ImportError: For ``match="math"`` without mpmath.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -101,7 +101,7 @@ class AnswerAccuracy(Metric):
         if absolute < 0 or relative < 0:
             raise ValueError(f"For 'AnswerAccuracy', tolerances must be >= 0, but got {absolute} and {relative}")
         if match == "math":
-            _math.sympy()
+            _math_values.context()
         self.match, self.choices = match, choices
         self.absolute, self.relative, self.percent = absolute, relative, percent
         self.extract = extract
