@@ -12,7 +12,7 @@ _MAX_DEPTH = 30
 _FUNCTIONS = ("sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "exp", "arcsin", "arccos", "arctan", "sqrt", "abs")
 _GREEK = ("alpha", "beta", "gamma", "theta", "lambda", "mu", "phi", "omega", "sigma", "rho")
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d+)?|\.\d+)|(?P<command>\\[A-Za-z]+)|(?P<word>"
+    r"\s*(?:(?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)|(?P<command>\\[A-Za-z]+)|(?P<word>"
     + "|".join(_FUNCTIONS)
     + r"|pi)(?![a-z])"
     r"|(?P<letter>[A-Za-z])|(?P<sign>\*\*|[-+*/^(){}\[\]|,=!_]))"
@@ -140,7 +140,7 @@ class _Parser:
         kind, token = self.tokens[self.place]
         self.place += 1
         if kind == "number":
-            return self.mixed(Fraction(token))
+            return self.mixed(values.literal(token))
         if token in ("(", "{", "["):
             value = self.sum()
             self.expect({"(": ")", "{": "}", "[": "]"}[token])

@@ -31,6 +31,10 @@ class Unreadable(ValueError):
     """The text is not in the notation that is understood, or asks for too much work."""
 
 
+class TooLarge(Unreadable):
+    """Its numbers are beyond the bounds."""
+
+
 @functools.lru_cache(maxsize=1)
 def context() -> Any:
     """mpmath's arithmetic with a precision of its own: the user's stays as it is."""
@@ -41,6 +45,14 @@ def context() -> Any:
     found = MPContext()
     found.prec = _PRECISION
     return found
+
+
+def literal(text: str) -> Fraction:
+    """``12``, ``0.5``, ``1.5e-3``."""
+    digits, _, exponent = text.lower().partition("e")
+    if len(exponent) > 5:
+        raise TooLarge("a power of ten out of bounds")
+    return _sized(Fraction(digits) * Fraction(10) ** int(exponent or 0))
 
 
 @functools.lru_cache(maxsize=3)
@@ -82,7 +94,7 @@ def divide(one: Value, other: Value) -> Value:
 
 def power(base: Value, exponent: Value) -> Value:
     if isinstance(exponent, Fraction) and abs(exponent) > _MAX_EXPONENT and base not in (0, 1, -1):
-        raise Unreadable("too large: a power out of bounds")
+        raise TooLarge("a power out of bounds")
     if _is_zero(base):
         if not isinstance(exponent, Fraction) or exponent <= 0:
             raise Unreadable("a division by zero")
@@ -90,7 +102,7 @@ def power(base: Value, exponent: Value) -> Value:
     if isinstance(base, Fraction) and isinstance(exponent, Fraction) and exponent.denominator == 1:
         bits = max(abs(base.numerator), base.denominator).bit_length() - 1
         if bits * abs(exponent) > _MAX_BITS:
-            raise Unreadable("too large: a power out of bounds")
+            raise TooLarge("a power out of bounds")
         return _sized(base ** int(exponent))
     ctx = context()
     if isinstance(exponent, Fraction) and exponent.denominator == 1:
@@ -103,7 +115,7 @@ def factorial(value: Value) -> Value:
     if not isinstance(value, Fraction) or value.denominator != 1 or value < 0:
         raise Unreadable("a factorial of something else than a whole number")
     if value > _MAX_FACTORIAL:
-        raise Unreadable("too large: a factorial out of bounds")
+        raise TooLarge("a factorial out of bounds")
     return Fraction(math.factorial(int(value)))
 
 
@@ -135,7 +147,7 @@ def _numbers(value: Value) -> tuple:
     if not isinstance(value, Fraction):
         return value
     if value and abs(value.numerator.bit_length() - value.denominator.bit_length()) > _LARGEST:
-        raise Unreadable("too large: a number out of bounds")
+        raise TooLarge("a number out of bounds")
     return (context().mpf(value.numerator) / value.denominator,)
 
 
@@ -149,7 +161,7 @@ def _pairs(one: Value, other: Value) -> list[tuple]:
 def _in_bounds(numbers: Any) -> tuple:
     found = tuple(numbers)
     if not all(_small(number) for number in found):
-        raise Unreadable("too large: a number out of bounds")
+        raise TooLarge("a number out of bounds")
     return found
 
 
@@ -169,5 +181,5 @@ def _is_zero(value: Value) -> bool:
 
 def _sized(value: Fraction) -> Fraction:
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > 4 * _MAX_BITS:
-        raise Unreadable("too large: a number out of bounds")
+        raise TooLarge("a number out of bounds")
     return value
