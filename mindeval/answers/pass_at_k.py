@@ -138,6 +138,8 @@ class PassAtK(Metric):
                     f"k must be between 1 and n_samples={self.n_samples}, but got {max(self.ks)}: fewer samples than k "
                     "give no unbiased estimate"
                 )
+            if not isinstance(thresholds, (list, tuple, np.ndarray)):
+                raise TypeError(f"thresholds must be a list of numbers in [0, 1], but got {thresholds!r}")
             self.thresholds = tuple(thresholds)
             if len(set(self.thresholds)) < len(self.thresholds) or not all(map(_is_share, self.thresholds)):
                 raise ValueError(f"thresholds must be different numbers in [0, 1], but got {self.thresholds}")

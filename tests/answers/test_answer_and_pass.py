@@ -103,6 +103,7 @@ def test_majority_votes_share_ties_and_ignore_empty_answers():
         (lambda: PassAtK(0, 2), ValueError, "k must be at least 1, but got 0"),
         (lambda: PassAtK(1, 0), ValueError, "n_samples must be at least 1, but got 0"),
         (lambda: PassAtK((1, 2, 1), 2), ValueError, "k must be one or several different numbers"),
+        (lambda: PassAtK(1, 2, thresholds=0.5), TypeError, "thresholds must be a list of numbers"),
         (lambda: PassAtK(1, 2, thresholds=(True,)), ValueError, "thresholds must be"),
         (lambda: PassAtK(1, 2, thresholds=(math.nan,)), ValueError, "thresholds must be"),
         (lambda: PassAtK(1, 2).update([[True, False]], sample_ids=[0]), ValueError, "Give a mask that is False where"),
