@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 VARIANTS = ("all", "exact")
 
 
@@ -94,12 +96,19 @@ def given(classes: Mapping[str, Sequence[Any]]) -> list[Candidate]:
     """Candidates from ids: each form is an id or a sequence of ids."""
     found = []
     for label, forms in classes.items():
-        for form in [forms] if isinstance(forms, int) else forms:
-            ids = (form,) if isinstance(form, int) else tuple(form)
-            if not ids or not all(isinstance(token, int) and token >= 0 for token in ids):
+        forms = forms.tolist() if isinstance(forms, np.ndarray) else forms
+        if not _is_id(forms) and not isinstance(forms, (list, tuple)):
+            raise TypeError(f"ids of {label!r} must be token ids or sequences of them, but got {forms!r}")
+        for form in [forms] if _is_id(forms) else forms:
+            ids: list[Any] = [form] if _is_id(form) else list(form) if isinstance(form, (list, tuple)) else []
+            if not ids or not all(_is_id(token) and token >= 0 for token in ids):
                 raise ValueError(f"ids of {label!r} must be token ids or sequences of them, but got {form!r}")
-            found.append(Candidate(label, "", ids))
+            found.append(Candidate(label, "", tuple(map(int, ids))))
     return _unique(found)
+
+
+def _is_id(token: Any) -> bool:
+    return isinstance(token, (int, np.integer)) and not isinstance(token, bool)
 
 
 def check(candidates: Sequence[Candidate], labels: Sequence[str], single: bool) -> list[Candidate]:
@@ -166,3 +175,8 @@ def _refuse_appended(encode: Callable[[str], list[int]]) -> None:
             f"the tokenizer must not append a token to every text, but each ends in id {list(ends.pop())}: load it "
             "without the end-of-sequence token (add_eos_token=False)"
         )
+
+
+def shown_ids(candidates: Sequence[Candidate], label: str) -> str:
+    """The ids of a class's forms, for signatures: "3+5-6"."""
+    return "+".join("-".join(map(str, c.ids)) for c in candidates if c.label == label)

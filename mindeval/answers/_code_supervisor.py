@@ -14,7 +14,8 @@ import os
 import signal
 import sys
 import time
-import traceback
+from importlib import util
+from typing import Any
 
 NEW_USER, NEW_PID, NEW_NET, NEW_IPC, NEW_MOUNT = 0x10000000, 0x20000000, 0x40000000, 0x08000000, 0x00020000
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_CHILD_SUBREAPER, PR_SET_KEEPCAPS = 1, 38, 36, 8
@@ -22,6 +23,7 @@ CAP_DAC_READ_SEARCH = 2
 MS_REC, MS_PRIVATE, MS_NOSUID, MS_NODEV = 16384, 1 << 18, 2, 4
 MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, ATTR_READ_ONLY = 442, -100, 0x8000, 1
 TMPFS_BYTES = 1 << 28
+PROGRAM_SIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_code_program.py")
 
 
 def main() -> None:
@@ -69,16 +71,16 @@ def unshare(libc: ctypes.CDLL) -> list[str]:
 def watch(config: dict, program: str, libc: ctypes.CDLL | None, isolation: list[str]) -> None:
     """Start the program, wait for its end or for its time to be over, kill what is left, report."""
     user = own_user() if os.getuid() == 0 else None
-    secret = os.urandom(16).hex()
+    side = program_side()
     if libc and "processes" in isolation and mount(libc, config["folder"], user):
         isolation.append("files")
     elif user is not None:
         os.chown(config["folder"], user, user)
-    os.chdir(config["folder"])
+    path = place(config["folder"], program, user)
     if user is not None:
         isolation.append("user")
     tell(config, isolation=isolation)
-    proof_end, program_end = os.pipe()
+    (hears, says), (hear, say) = os.pipe(), os.pipe()
     deadline = time.monotonic() + config["timeout"]
     try:
         child = os.fork()
@@ -86,18 +88,37 @@ def watch(config: dict, program: str, libc: ctypes.CDLL | None, isolation: list[
         tell(config, status="not run", detail=str(error))
         return
     if child == 0:
-        os.close(proof_end)
-        os.close(config["report"])
-        run(config, program, (program_end, secret), libc, user)
-    os.close(program_end)
-    code = wait(child, deadline)
+        for end in (hears, say, config["report"]):
+            os.close(end)
+        restrict(config, libc, user)
+        raise SystemExit(side.run_as_main(path, program, says, hear))  # so that the interpreter ends as always
+    os.close(says)
+    os.close(hear)
+    proof = side.Proof(hears, say)
+    code = wait(child, deadline, proof)
     end_children()
-    os.set_blocking(proof_end, False)
-    with contextlib.suppress(BlockingIOError):
-        proof = os.read(proof_end, 1 << 12).decode("utf-8", "replace")
-        tell(config, **verdict(code, proof, secret))
-        return
-    tell(config, **verdict(code, "", secret))
+    tell(config, **verdict(code, proof))
+
+
+def program_side() -> Any:
+    """The module of the program's side, from its file: this script runs without a search path."""
+    spec = util.spec_from_file_location("_code_program", PROGRAM_SIDE)
+    assert spec is not None and spec.loader is not None
+    module = util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def place(folder: str, program: str, user: int | None) -> str:
+    """Write the program to a file next to its working directory, which is empty, and go there."""
+    path, work = os.path.join(folder, "program.py"), os.path.join(folder, "work")
+    with open(path, "w", encoding="utf-8", errors="surrogatepass", newline="") as file:
+        file.write(program)
+    os.mkdir(work)
+    if user is not None:
+        os.chown(work, user, user)
+    os.chdir(work)
+    return path
 
 
 def own_user() -> int:
@@ -130,8 +151,8 @@ def set_attributes(libc: ctypes.CDLL, place: bytes, flags: int, attributes: _Mou
     return libc.syscall(MOUNT_SETATTR, AT_FDCWD, place, flags, ctypes.byref(attributes), size) == 0
 
 
-def run(config: dict, program: str, proof: tuple[int, str], libc: ctypes.CDLL | None, user: int | None) -> None:
-    """In the program's process: limits, then the program, then the secret as proof that its end was reached."""
+def restrict(config: dict, libc: ctypes.CDLL | None, user: int | None) -> None:
+    """In the program's process, before the program: limits, and no rights."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     limit(config)
     if libc:
@@ -143,23 +164,10 @@ def run(config: dict, program: str, proof: tuple[int, str], libc: ctypes.CDLL | 
         os.setresuid(user, user, user)
     if libc:
         keep_capabilities(libc, 0 if user is None else 1 << CAP_DAC_READ_SEARCH)
-    status = "failed"
     os.environ.pop("MINDEVAL_RUN", None)
-    sys.argv[:] = ["program.py"]
-    try:
-        exec(compile(program, "program.py", "exec"), {"__name__": "__main__", "__builtins__": __builtins__})
-        status = "passed"
-    except SystemExit:
-        status = "exited early"
-    except MemoryError:
-        status = "memory"
-    except BaseException:
-        traceback.print_exc()
-    with contextlib.suppress(BaseException):
-        sys.stdout.flush()
-        sys.stderr.flush()
-    os.write(proof[0], f"{proof[1]} {status}".encode())
-    os._exit(0)
+    work = os.getcwd()
+    sys.argv[:] = [os.path.join(os.path.dirname(work), "program.py")]
+    sys.path.insert(0, work)
 
 
 def limit(config: dict) -> None:
@@ -193,19 +201,20 @@ def keep_capabilities(libc: ctypes.CDLL, kept: int) -> None:
     libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, 0, 0, 0, 0))
 
 
-def wait(child: int, deadline: float) -> int | None:
+def wait(child: int, deadline: float, proof: Any) -> int | None:
     """The program's exit status, or None when its time is over; orphans that end meanwhile are reaped."""
     pause = 0.001
     while True:
         with contextlib.suppress(ChildProcessError):
             pid, code = os.waitpid(-1, os.WNOHANG)
             if pid == child:
+                proof.listen(0)
                 return code
             if pid:
                 continue
         if time.monotonic() > deadline:
             return None
-        time.sleep(pause)
+        proof.listen(pause)
         pause = min(pause * 1.5, 0.02)
 
 
@@ -245,16 +254,23 @@ def descendants(root: int) -> list[int]:
     return [pid for pid in below if pid not in ended]
 
 
-def verdict(code: int | None, proof: str, secret: str) -> dict:
+def verdict(code: int | None, proof: Any) -> dict:
+    status = proof.status
+    if status == "meddled":
+        return {"status": "failed", "detail": "it wrote into the pipe of its supervisor"}
+    if status not in ("", "reached"):
+        return {"status": status, "detail": status}
     if code is None:
         return {"status": "timeout", "detail": "its time was over"}
-    said, _, status = proof.partition(" ")
-    if said == secret:
-        return {"status": status, "detail": status}
     if os.WIFSIGNALED(code):
         name = signal.Signals(os.WTERMSIG(code)).name
         return {"status": "timeout" if name == "SIGXCPU" else "killed", "detail": f"ended by {name}"}
-    return {"status": "exited early", "detail": f"exit code {os.WEXITSTATUS(code)} before the end of the program"}
+    exit_code = os.WEXITSTATUS(code)
+    if status == "":
+        return {"status": "exited early", "detail": f"exit code {exit_code} before the end of the program"}
+    if exit_code:
+        return {"status": "failed", "detail": f"exit code {exit_code} after the end of the program"}
+    return {"status": "passed", "detail": "passed"}
 
 
 def tell(config: dict, **said: object) -> None:

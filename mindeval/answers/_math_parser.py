@@ -1,33 +1,30 @@
-"""A small parser of mathematical expressions, in LaTeX or plain notation, to SymPy. Nothing is evaluated as code."""
+"""A small parser of mathematical expressions, in LaTeX or plain notation, to values. Nothing is evaluated as code."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from fractions import Fraction
 
-_MAX_BITS = 20_000  # of a power of numbers: a bound on the work that a generated text can ask for
+from mindeval.answers import _math_values as values
+from mindeval.answers._math_values import Unreadable, Value
+
+_MAX_DEPTH = 30
 _FUNCTIONS = ("sin", "cos", "tan", "cot", "sec", "csc", "log", "ln", "exp", "arcsin", "arccos", "arctan", "sqrt", "abs")
+_GREEK = ("alpha", "beta", "gamma", "theta", "lambda", "mu", "phi", "omega", "sigma", "rho")
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d+)?|\.\d+)|(?P<command>\\[A-Za-z]+)|(?P<word>"
+    r"\s*(?:(?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)|(?P<command>\\[A-Za-z]+)|(?P<word>"
     + "|".join(_FUNCTIONS)
-    + r"|pi|infty|inf(?:inity)?|oo)(?![a-z])"
+    + r"|pi)(?![a-z])"
     r"|(?P<letter>[A-Za-z])|(?P<sign>\*\*|[-+*/^(){}\[\]|,=!_]))"
 )
 
 
-class Unreadable(ValueError):
-    """The text is not in the notation that is understood."""
+def expression(text: str) -> Value:
+    """The value of an expression.
 
-
-def sympy() -> Any:
-    try:
-        import sympy
-    except ImportError as error:
-        raise ImportError("match='math' needs SymPy: pip install 'mindeval[math]'") from error
-    return sympy
-
-
-def expression(text: str) -> Any:
+    Raises:
+        Unreadable: If it is not in the notation that is understood, or too large.
+    """
     tokens, position = [], 0
     while position < len(text.rstrip()):
         match = _TOKEN.match(text, position)
@@ -44,9 +41,9 @@ class _Parser:
     """Recursive descent: sums of products of powers, with implied multiplication."""
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:
-        self.tokens, self.place, self.depth, self.sp = tokens, 0, 0, sympy()
+        self.tokens, self.place, self.depth = tokens, 0, 0
 
-    def whole(self) -> Any:
+    def whole(self) -> Value:
         value = self.sum()
         if self.place != len(self.tokens):
             raise Unreadable(f"cannot read from {self.tokens[self.place][1]!r} on")
@@ -65,27 +62,24 @@ class _Parser:
         if not self.take(sign):
             raise Unreadable(f"expected {sign!r}, but found {self.peek()!r}")
 
-    def sum(self) -> Any:
-        self.depth += 1
-        if self.depth > 30:
-            raise Unreadable("nested too deeply")
+    def sum(self) -> Value:
         value = self.product()
         while self.peek() in ("+", "-") and self.peek():
             sign = self.tokens[self.place][1]
             self.place += 1
-            value = value + self.product() if sign == "+" else value - self.product()
-        self.depth -= 1
+            term = self.product()
+            value = values.add(value, term if sign == "+" else values.negative(term))
         return value
 
-    def product(self) -> Any:
+    def product(self) -> Value:
         value = self.power()
         while True:
             if self.take("*", r"\cdot", r"\times"):
-                value = value * self.power()
+                value = values.multiply(value, self.power())
             elif self.take("/", r"\div"):
-                value = self.quotient(value, self.power())
+                value = values.divide(value, self.power())
             elif self.starts_factor():
-                value = value * self.power()
+                value = values.multiply(value, self.power())
             else:
                 return value
 
@@ -102,32 +96,28 @@ class _Parser:
             or (kind == "command" and token not in (r"\cdot", r"\times", r"\div"))
         )
 
-    def quotient(self, top: Any, bottom: Any) -> Any:
-        if bottom == 0:
-            raise Unreadable("a division by zero")
-        return top / bottom
+    def power(self) -> Value:
+        """Everything that is nested passes here."""
+        self.depth += 1
+        if self.depth > _MAX_DEPTH:
+            raise Unreadable("nested too deeply")
+        value = self.signed()
+        self.depth -= 1
+        return value
 
-    def power(self) -> Any:
+    def signed(self) -> Value:
         if self.take("-"):
-            return -self.power()
+            return values.negative(self.power())
         if self.take("+"):
             return self.power()
         base = self.atom()
+        while self.take("!"):
+            base = values.factorial(base)
         if self.take("^", "**"):
-            exponent = self.power() if self.peek() == "-" else self.group()
-            return self.raised(base, exponent)
+            return values.power(base, self.power() if self.peek() == "-" else self.group())
         return base
 
-    def raised(self, base: Any, exponent: Any) -> Any:
-        if base.is_Rational and exponent.is_Rational:
-            size = max(abs(base.p), base.q).bit_length() * abs(exponent)
-            if size > _MAX_BITS or exponent.q > 1000 or (base == 0 and exponent <= 0):
-                raise Unreadable("a power out of bounds")
-        elif base.is_number and (exponent.is_number and not abs(exponent) <= 1000):
-            raise Unreadable("a power out of bounds")
-        return base**exponent
-
-    def group(self) -> Any:
+    def group(self) -> Value:
         """``{...}``, or one digit, letter or atom as LaTeX takes it."""
         if self.take("{"):
             value = self.sum()
@@ -141,16 +131,16 @@ class _Parser:
             and self.tokens[self.place - 1][1] in (r"\frac", r"\sqrt")
         ):
             self.tokens[self.place] = (kind, token[1:])
-            return self.sp.Integer(int(token[0]))
+            return Fraction(int(token[0]))
         return self.atom()
 
-    def atom(self) -> Any:
+    def atom(self) -> Value:
         if self.place >= len(self.tokens):
             raise Unreadable("it ends too early")
         kind, token = self.tokens[self.place]
         self.place += 1
         if kind == "number":
-            return self.mixed(self.sp.Rational(token))
+            return self.mixed(values.literal(token))
         if token in ("(", "{", "["):
             value = self.sum()
             self.expect({"(": ")", "{": "}", "[": "]"}[token])
@@ -158,42 +148,42 @@ class _Parser:
         if token == "|":
             value = self.sum()
             self.expect("|")
-            return self.sp.Abs(value)
+            return values.apply("abs", value)
         name = token.lstrip("\\")
         if name == "frac":
-            return self.quotient(self.group(), self.group())
+            return values.divide(self.group(), self.group())
         if name == "sqrt":
-            root = 2
-            if self.take("["):
-                root = self.sum()
-                self.expect("]")
-            return self.raised(self.group() if kind == "command" else self.atom(), self.sp.Integer(1) / root)
+            return self.root(kind)
         if name == "pi":
-            return self.sp.pi
-        if name in ("infty", "inf", "infinity", "oo"):
-            return self.sp.oo
+            return values.constant(name)
         if name in _FUNCTIONS:
-            function = {"ln": "log", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "abs": "Abs"}.get(name, name)
-            return getattr(self.sp, function)(self.power())
-        if kind == "letter":
-            return self.sp.E if token == "e" else self.sp.I if token == "i" else self.sp.Symbol(token)
-        if kind == "command" and name in (
-            "alpha",
-            "beta",
-            "gamma",
-            "theta",
-            "lambda",
-            "mu",
-            "phi",
-            "omega",
-            "sigma",
-            "rho",
-        ):
-            return self.sp.Symbol(name)
+            return self.function(name)
+        if kind == "letter" and name in "ei":
+            return values.constant(name)
+        if kind == "letter" or (kind == "command" and name in _GREEK):
+            return values.letter(name)
         raise Unreadable(f"cannot read {token!r}")
 
-    def mixed(self, whole: Any) -> Any:
+    def function(self, name: str) -> Value:
+        r"""``\sin x``, ``\sin(x)``, ``\sin^2 x``; the power after brackets is the function's, as in ``\sin(x)^2``."""
+        exponent: Value = Fraction(1)
+        if self.take("^"):
+            exponent = self.group()
+            if not isinstance(exponent, Fraction) or exponent <= 0:  # \sin^{-1} is the inverse, or one over it
+                raise Unreadable(f"an unclear exponent of {name}")
+        value = values.apply(name, self.atom() if self.peek() in ("(", "{") else self.power())
+        return value if exponent == 1 else values.power(value, exponent)
+
+    def root(self, kind: str) -> Value:
+        degree: Value = Fraction(2)
+        if self.take("["):
+            degree = self.sum()
+            self.expect("]")
+        value = self.group() if kind == "command" else self.atom()
+        return values.power(value, values.divide(Fraction(1), degree))
+
+    def mixed(self, whole: Fraction) -> Value:
         r"""``2\frac{1}{2}`` is two and a half, not a product."""
-        if whole.is_Integer and self.peek() == r"\frac":
-            return whole + self.atom()
+        if whole.denominator == 1 and self.peek() == r"\frac":
+            return values.add(whole, self.atom())
         return whole

@@ -1,4 +1,4 @@
-"""Scores of options from their log-likelihoods: the normalisations in use, and how gold answers are written."""
+"""Scores of options from their log-likelihoods: the normalisations in use."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from mindeval import inputs
 
 NORMALISATIONS = ("sum", "token", "char", "byte", "prior", "full")
+_ROUNDING = 1e-3  # how far above 0 rounding may lift a log-likelihood
 COLUMNS = ("sum", "tokens", "characters", "bytes", "prior", "full", "full_tokens")
 
 
@@ -58,15 +59,21 @@ def option_statistics(
     return found
 
 
-def option_tables(predictions: Any) -> list[np.ndarray]:
-    """Given log-likelihoods [B, C] or statistics [B, C, K], or a list of [C] or [C, K], as a list of [C, 7] arrays."""
+def option_tables(predictions: Any, counted: Any = None) -> list[np.ndarray]:
+    """Given log-likelihoods [B, C] or statistics [B, C, K], or a list of [C] or [C, K], as a list of [C, 7] arrays.
+
+    Rows that do not count are not looked at: their tables are empty.
+    """
     if isinstance(predictions, (list, tuple)):
-        rows = [inputs.to_numpy(row, "predictions") for row in predictions]
+        rows: list[Any] = list(predictions)
     else:
         rows = list(inputs.to_numpy(predictions, "predictions"))
     tables = []
-    for number, row in enumerate(rows):
-        row = np.asarray(row, np.float64)
+    for number, given in enumerate(rows):
+        if counted is not None and not counted[number]:
+            tables.append(np.zeros((0, len(COLUMNS))))
+            continue
+        row = np.asarray(inputs.to_numpy(given, "predictions"), np.float64)
         if row.ndim not in (1, 2) or (row.ndim == 2 and not 1 <= row.shape[1] <= len(COLUMNS)) or row.size == 0:
             raise ValueError(
                 f"predictions must have shape [B, C] (log-likelihoods) or [B, C, K] (the first K of "
@@ -76,10 +83,28 @@ def option_tables(predictions: Any) -> list[np.ndarray]:
         row = row.reshape(len(row), -1)
         table = np.full((len(row), len(COLUMNS)), np.nan)
         table[:, : row.shape[1]] = row
-        if np.isnan(table[:, 0]).any():
-            raise ValueError(f"log-likelihoods must not be NaN, but question {number} has one")
         tables.append(table)
     return tables
+
+
+def check_table(table: np.ndarray, number: int) -> None:
+    """Raise a ValueError, naming the question and the option, where statistics cannot be what they are said to be."""
+    for column, name in enumerate(COLUMNS):
+        values = table[:, column]
+        missing = np.isnan(values)
+        if column and missing.all():
+            continue
+        if name in ("sum", "prior", "full"):
+            wrong, rule = missing | (values > _ROUNDING), "must be a log-likelihood (<= 0, not NaN)"
+            if name == "prior":
+                wrong, rule = wrong | np.isinf(values), "must be a finite log-likelihood (<= 0, not NaN)"
+        else:
+            wrong, rule = ~(values >= 1) | np.isinf(values), "must be at least one for each option, and finite"
+        if wrong.any():
+            option = int(wrong.argmax())
+            raise ValueError(f"{name} {rule}, but option {option} of question {number} has {values[option]:g}")
+        if np.isneginf(values).all():
+            raise ValueError(f"{name} must be finite for one option, but question {number} has -inf for all")
 
 
 def normalised(table: np.ndarray) -> dict[str, np.ndarray]:
@@ -92,8 +117,6 @@ def normalised(table: np.ndarray) -> dict[str, np.ndarray]:
     scores = {"sum": sums}
     for name, amount in (("token", tokens), ("char", characters), ("byte", octets)):
         if not np.isnan(amount).any():
-            if (amount <= 0).any():
-                raise ValueError(f"an option must have at least one {name}, but one has {amount.min():g}")
             scores[name] = sums / amount
     if not np.isnan(prior).any():
         with np.errstate(invalid="ignore"):
@@ -101,55 +124,3 @@ def normalised(table: np.ndarray) -> dict[str, np.ndarray]:
     if not (np.isnan(full).any() or np.isnan(full_tokens).any()):
         scores["full"] = full / full_tokens
     return scores
-
-
-def gold_sets(labels: Any, rows: int, choices: Sequence[str], counts: Sequence[int] | None) -> list[frozenset[int]]:
-    """The right options of each question as sets of indices.
-
-    Taken are: indices [B], letters ("B", "BD", "(B)") [B], a list of lists of either, and bool [B, C].
-    """
-    if isinstance(labels, np.ndarray) and labels.dtype.kind in "UO":
-        labels = labels.tolist()
-    if not isinstance(labels, (list, tuple)):
-        labels = inputs.to_numpy(labels, "labels")
-        if labels.dtype.kind == "b":
-            if labels.ndim != 2:
-                raise ValueError(f"bool labels must have shape [B, C], but got {list(labels.shape)}")
-            labels = [np.flatnonzero(row).tolist() for row in labels]
-        else:
-            labels = inputs.class_ids(labels, "labels").tolist()
-    if len(labels) != rows:
-        raise ValueError(f"labels must have shape [{rows}] to match predictions, but got {len(labels)}")
-    positions = {letter.upper(): place for place, letter in enumerate(choices)}
-    found = []
-    for row, label in enumerate(labels):
-        given = [label] if isinstance(label, (int, np.integer, str)) else list(label)
-        indices: set[int] = set()
-        for item in given:
-            indices |= _letters(item, positions) if isinstance(item, str) else {int(item)}
-        limit = len(choices) if counts is None else counts[row]
-        if not indices or min(indices) < 0 or max(indices) >= limit:
-            raise ValueError(
-                f"labels must name options 0 to {limit - 1} (or {list(choices)[:limit]}), but got {label!r}"
-            )
-        found.append(frozenset(indices))
-    return found
-
-
-def _letters(text: str, positions: dict[str, int]) -> set[int]:
-    letters = [c for c in text.upper() if c not in "() ,;、，[]"]
-    unknown = [letter for letter in letters if letter not in positions]
-    if unknown or not letters:
-        raise ValueError(f"labels must be letters of {''.join(positions)!r}, but got {text!r}")
-    return {positions[letter] for letter in letters}
-
-
-def group_names(groups: Any, rows: int) -> list[str | int]:
-    """The group (subject) of each question, as str or int."""
-    if isinstance(groups, (list, tuple)):
-        names = list(groups)
-    else:
-        names = groups.tolist() if isinstance(groups, np.ndarray) else inputs.class_ids(groups, "groups").tolist()
-    if len(names) != rows or not all(isinstance(name, (str, int)) and not isinstance(name, bool) for name in names):
-        raise ValueError(f"groups must name the group of each of {rows} questions, but got {inputs.describe(groups)}")
-    return names

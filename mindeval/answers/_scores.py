@@ -12,6 +12,8 @@ import numpy as np
 from mindeval import inputs, kernels
 
 INPUTS = ("logits", "log_probs", "nll")
+_IGNORED = -100
+_ROUNDING = 1e-3  # how far above 0 rounding may lift a log-probability
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _TAYLOR = [1.0]
 for _n in range(1, 15):
@@ -34,8 +36,40 @@ def exp(values: np.ndarray) -> np.ndarray:
     return np.where(values <= -745.2, 0.0, np.ldexp(total, powers.astype(np.int64)))
 
 
+def read(
+    predictions: Any,
+    ids: Sequence[int],
+    counted: np.ndarray,
+    kind: str,
+    positions: Any = None,
+    nll: Callable[..., Any] | None = None,
+    vocab_size: int | None = None,
+) -> np.ndarray:
+    """log P of each candidate: float64 [B, C], from logits, or from given log-probabilities or NLL.
+
+    Rows that do not count are not looked at, and give 0.
+    """
+    if kind != "logits":
+        return summed_log_probs(predictions, len(ids), kind, counted)
+    logits = at_positions(inputs.tensor_or_array(predictions, "logits"), positions, counted)
+    return candidate_log_probs(logits, ids, counted, nll, vocab_size)
+
+
+def check_vocabulary(vocab_size: Any) -> int | None:
+    if vocab_size is None:
+        return None
+    size = inputs.whole_number(vocab_size, "vocab_size")
+    if size < 1:
+        raise ValueError(f"vocab_size must be at least 1, but got {size}")
+    return size
+
+
 def candidate_log_probs(
-    logits: Any, ids: Sequence[int], nll: Callable[..., Any] | None = None, vocab_size: int | None = None
+    logits: Any,
+    ids: Sequence[int],
+    counted: np.ndarray,
+    nll: Callable[..., Any] | None = None,
+    vocab_size: int | None = None,
 ) -> np.ndarray:
     """log P of each candidate id under the softmax of each row: float64 [B, C].
 
@@ -44,6 +78,7 @@ def candidate_log_probs(
     Args:
         logits: Tensor or array [B, V].
         ids: C token ids.
+        counted: bool [B]: the rows that are looked at; others give 0.
         nll: For logits that are sharded over the vocabulary: a function ``(logits, labels [B]) -> nll [B]`` (or
             statistics with ``.nll``) that takes global ids, called once per candidate.
         vocab_size: The number of real columns of a padded vocabulary.
@@ -51,7 +86,8 @@ def candidate_log_probs(
     rows = int(logits.shape[0])
     if nll is not None:
         given = [nll(logits, np.full(rows, token, np.int64)) for token in ids]
-        return -np.stack([np.asarray(getattr(column, "nll", column), np.float64) for column in given], axis=1)
+        columns = np.stack([np.asarray(getattr(column, "nll", column), np.float64) for column in given], axis=1)
+        return summed_log_probs(columns, len(ids), "nll", counted)
     width = int(logits.shape[1]) if vocab_size is None else vocab_size
     if max(ids) >= width:
         raise ValueError(
@@ -59,15 +95,18 @@ def candidate_log_probs(
             f"narrower than "
             "the vocabulary are a slice of it"
         )
-    columns = _columns(logits, ids)
+    columns = np.where(counted[:, None], _columns(logits, ids), 0.0)
     best = columns.argmax(axis=1)
     top = columns[np.arange(rows), best]
-    found = kernels.token_nll(logits, np.asarray(ids)[best], vocab_size=vocab_size).nll
-    if np.isnan(found).any():
-        raise ValueError(f"logits must not be NaN or +inf, but row {int(np.isnan(found).argmax())} is")
+    labels = np.where(counted, np.asarray(ids)[best], _IGNORED)
+    found = kernels.token_nll(logits, labels, ignore_index=_IGNORED, vocab_size=vocab_size).nll
+    broken = np.isnan(found) & counted
+    if broken.any():
+        raise ValueError(f"logits must not be NaN or +inf, but row {int(broken.argmax())} is")
     with np.errstate(invalid="ignore"):
         scores = columns - (found + top)[:, None]
-    return np.where(np.isneginf(top)[:, None], -np.inf, scores)  # no candidate is possible at all
+    scores = np.where(np.isneginf(top)[:, None], -np.inf, scores)  # no candidate is possible at all
+    return np.where(counted[:, None], scores, 0.0)
 
 
 def _columns(logits: Any, ids: Sequence[int]) -> np.ndarray:
@@ -84,7 +123,7 @@ def _taken(tensor: ms.Tensor, places: Sequence[int], axis: int) -> ms.Tensor:
     return ms.ops.cat(pieces, axis)
 
 
-def at_positions(logits: Any, positions: Any) -> Any:
+def at_positions(logits: Any, positions: Any, counted: np.ndarray) -> Any:
     """The row of logits [B, T, V] at each answer's position: [B, V]. Logits [B, V] are taken as they are."""
     if logits.ndim == 2 and positions is None:
         return logits
@@ -95,6 +134,7 @@ def at_positions(logits: Any, positions: Any) -> Any:
         )
     batch, length, width = logits.shape
     places = inputs.class_ids(positions, "positions")
+    places = np.where(counted, places, 0) if places.shape == counted.shape else places
     if places.shape != (batch,) or (places < -length).any() or (places >= length).any():
         raise ValueError(f"positions must be {batch} places in [0, {length}), but got {places.tolist()}")
     flat = np.arange(batch) * length + places % length
@@ -103,7 +143,7 @@ def at_positions(logits: Any, positions: Any) -> Any:
     return logits.reshape(batch * length, width)[flat]
 
 
-def summed_log_probs(values: Any, count: int, kind: str) -> np.ndarray:
+def summed_log_probs(values: Any, count: int, kind: str, counted: np.ndarray) -> np.ndarray:
     """Given log-probabilities or NLL [B, C], or [B, C, T] of the candidates' tokens, as log-probabilities [B, C]."""
     array = inputs.to_numpy(values, kind).astype(np.float64)
     if array.ndim not in (2, 3) or array.shape[1] != count:
@@ -111,18 +151,18 @@ def summed_log_probs(values: Any, count: int, kind: str) -> np.ndarray:
             f"{kind} must have shape [B, {count}] or [B, {count}, T], one column per candidate, but got "
             f"{list(array.shape)}"
         )
-    if np.isnan(array).any():
-        raise ValueError(f"{kind} must not be NaN")
-    if array.ndim == 3:
-        total = array[..., 0].copy()
-        for place in range(1, array.shape[2]):
-            total += array[..., place]
-        array = total
-    array = -array if kind == "nll" else array
-    if (array > 1e-3).any():
-        worst, bound = (-array.max(), ">= 0") if kind == "nll" else (array.max(), "<= 0")
-        raise ValueError(f"{kind} must be {bound}, but got {worst}")
-    return np.minimum(array, 0.0)
+    total = array.reshape(len(array), count, -1)
+    total = np.where(counted[:, None, None], -total if kind == "nll" else total, 0.0)
+    wrong = np.isnan(total) | (total > _ROUNDING)
+    if wrong.any():
+        row, column = (int(axis[0]) for axis in np.nonzero(wrong.any(axis=2)))
+        value = array.reshape(total.shape)[wrong][0]
+        bound = ">= 0" if kind == "nll" else "<= 0"
+        raise ValueError(f"{kind} must be {bound} and not NaN, but row {row} has {value:g} for candidate {column}")
+    summed = np.zeros(total.shape[:2])
+    for place in range(total.shape[2]):
+        summed += total[..., place]
+    return np.minimum(summed, 0.0)
 
 
 def class_masses(log_probs: np.ndarray, members: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:

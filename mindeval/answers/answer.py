@@ -9,55 +9,64 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs
-from mindeval.answers import _math
+from mindeval.answers import _gold, _math, _math_values
 from mindeval.answers._freeform import extract_boxed, extract_text
+from mindeval.answers._functions import called, function_name, short
+from mindeval.answers._naming import errors_of, flag, one_of
 from mindeval.answers._result import Extraction
+from mindeval.answers._rows import counted_rows, listed_rows, texts_of
 from mindeval.answers.extraction import extract_choice, extract_number
-from mindeval.answers.numbers import numbers_equal
+from mindeval.answers.numbers import numbers_equal, parse_number
 from mindeval.metric import Metric
 from mindeval.state import Count, Grouped
 
 MATCHES = ("choice", "number", "text", "math")
 # Why an answer is invalid; an extractor's own reasons are counted as "other".
 REASONS = (
-    "ambiguous", "empty text", "no answer", "no answer line", "no box", "no number", "unclosed reasoning",
+    "ambiguous", "empty text", "no answer", "no answer line", "no box", "no number", "too large", "unclosed reasoning",
     "unreadable", "other",
 )  # fmt: skip
 _WORDS = ("yes", "no", "true", "false", "valid", "invalid")
+_CANONICAL_NUMBER = re.compile(r"-?\d{1,4000}(?:\.\d{1,4000}|/\d{1,4000})?")
 
 
 class AnswerAccuracy(Metric):
     r"""The share of generated texts whose extracted answer matches the reference.
 
-    ``update(predictions, references[, mask])``: B generated texts, B references (str), bool ``[B]``.
+    ``update(predictions, references[, mask])``: B generated texts, B references (str), bool ``[B]`` (rows that do not
+    count may hold anything). By keyword, with ``match="choice"``: ``options``, how many options each question has, or
+    their texts, as in ``ChoiceAccuracy``.
 
     =========== ========================================= ==========================================================
     match       extracted by default                      the same is
     =========== ========================================= ==========================================================
-    ``choice``  ``extract_choice(text, choices)``         the same letters; references are letters ("B", "(B)", "BD")
+    ``choice``  ``extract_choice(text, choices)``         the same letters, all of them; references are letters ("B",
+                                                          "(B)"; with ``multiple=True`` also "BD")
     ``number``  ``extract_number(text)``                  an equal rational number, up to the tolerances; references
                                                           are numbers, or solutions that end in one ("... #### 18")
     ``text``    ``extract_text(text)``                    equal text after folding spaces, ", " and a final full stop;
                                                           yes, no, true, false, valid and invalid in any case; a
                                                           reference "(B)" by its letter
-    ``math``    the last box, else ``extract_text(text)`` the same number, expression, tuple, interval or set, exactly
-                                                          (SymPy: ``pip install 'mindeval[math]'``)
-    a function  ``extract_text(text)``                    what ``match(answer, reference)`` says
+    ``math``    the last box, else ``extract_text(text)`` the same number, expression, tuple, interval or set, exactly;
+                                                          where both state a name ("x =") or a unit, the same of these
+                                                          (``pip install 'mindeval[math]'``)
+    a function  ``extract_text(text)``                    what ``match(answer, reference)`` says: True or False
     =========== ========================================= ==========================================================
 
-    The reference takes no part in the extraction. A text without an answer, or with several, is wrong, and counted in
-    ``invalid`` by its reason. References that cannot be read (some public data sets have such) count as wrong answers,
-    in ``unreadable_references``.
+    The reference takes no part in the extraction. A text without an answer, with several, or with one that cannot be
+    read or is too large to be compared, is wrong, and counted in ``invalid`` by its reason. References that cannot be
+    read (some public data sets have such) count as wrong answers, in ``unreadable_references``.
 
     ``result()``: accuracy, answered (share of texts with one answer), accuracy_of_answered, invalid, and
     unreadable_references.
 
     Args:
         match: How answers are compared: see above.
-        extract: A function from a text to an ``Extraction``, a str or None, in place of the default; e.g.
-            ``functools.partial(extract_number, marker="A:")``.
+        extract: A function from a text to an ``Extraction``, a str or None (no answer), in place of the default; e.g.
+            ``functools.partial(extract_number, marker="A:")``. The signature names it, and a lambda by its code.
         choices: The letters of ``match="choice"``.
+        multiple: ``match="choice"``: whether several options may be chosen.
+        language: ``match="choice"``: see ``extract_choice``.
         absolute: The absolute tolerance of ``match="number"``.
         relative: The relative tolerance of ``match="number"``, of the reference.
         percent: ``"keep"`` compares 60% with 60, ``"divide"`` with 0.6.
@@ -65,9 +74,10 @@ class AnswerAccuracy(Metric):
         name: the metric's name in messages.
 
     Raises:
-        ValueError: If predictions and references differ in number, or an option is unknown.
-        TypeError: If texts are not str.
-        ImportError: For ``match="math"`` without SymPy.
+        ValueError: If predictions and references differ in number, an option is unknown, ``extract`` or ``match``
+            fails (the message names it and the sample), or sample ids are given (mask repeated rows).
+        TypeError: If texts are not str, or ``extract`` or ``match`` gives something else than it should.
+        ImportError: For ``match="math"`` without mpmath.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -86,70 +96,74 @@ class AnswerAccuracy(Metric):
         extract: Callable[[str], Any] | None = None,
         *,
         choices: Sequence[str] = "ABCD",
+        multiple: bool = False,
+        language: str | None = None,
         absolute: float = 0,
         relative: float = 0,
         percent: str = "keep",
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        if not callable(match) and match not in MATCHES:
-            raise ValueError(
-                f"For 'AnswerAccuracy', match must be one of {list(MATCHES)} or a function, but got {match!r}"
-            )
-        if percent not in ("keep", "divide"):
-            raise ValueError(f"For 'AnswerAccuracy', percent must be 'keep' or 'divide', but got {percent!r}")
-        if absolute < 0 or relative < 0:
-            raise ValueError(f"For 'AnswerAccuracy', tolerances must be >= 0, but got {absolute} and {relative}")
+        with errors_of("AnswerAccuracy"):
+            if not callable(match) and (not isinstance(match, str) or match not in MATCHES):
+                raise ValueError(f"match must be one of {list(MATCHES)} or a function, but got {match!r}")
+            if extract is not None and not callable(extract):
+                raise TypeError(f"extract must be a function of a text, but got {extract!r}")
+            self.match, self.extract = match, extract
+            self.choices = _gold.check_choices(choices)
+            self.multiple, self.language = flag(multiple, "multiple"), one_of(language, "language", (None, "en", "zh"))
+            self.absolute, self.relative = _tolerance(absolute, "absolute"), _tolerance(relative, "relative")
+            self.percent = one_of(percent, "percent", ("keep", "divide"))
+            if match != "choice" and (multiple or language is not None):
+                raise ValueError(f"multiple and language need match='choice', but got match={match!r}")
+            self._names = {
+                "match": match if isinstance(match, str) else function_name(match),
+                "extract": "default" if extract is None else function_name(extract),
+            }
         if match == "math":
-            _math.sympy()
-        self.match, self.choices = match, choices
-        self.absolute, self.relative, self.percent = absolute, relative, percent
-        self.extract = extract
+            _math_values.context()
+        choice = {"choices": "".join(self.choices), "multiple": multiple, "language": language}
+        number = {"abs": absolute, "rel": relative, "percent": percent}
         super().__init__(
             states={
                 "correct": Count(),
                 "invalid": Grouped(Count(), REASONS),
                 "unreadable_references": Count(),
             },
-            settings={
-                "match": _name(match),
-                "extract": _name(extract) if extract else "default",
-                **({"choices": "".join(choices)} if match == "choice" else {}),
-                **({"abs": absolute, "rel": relative, "percent": percent} if match == "number" else {}),
-            },
+            settings={**self._names, **(choice if match == "choice" else number if match == "number" else {})},
             distributed=distributed,
             name=name,
         )
 
-    def _extracted(self, text: str) -> Extraction:
-        if self.extract is not None:
-            return _as_extraction(self.extract(text))
-        if self.match == "choice":
-            return extract_choice(text, self.choices)
-        if self.match == "number":
-            return extract_number(text, percent=self.percent)
-        return _boxed_or_text(text) if self.match == "math" else extract_text(text)
-
-    def _contribution(self, predictions: Any, references: Any, mask: Any = None) -> dict[str, Any]:
-        texts, golds = inputs.texts(predictions, "predictions"), inputs.texts(references, "references")
-        if len(texts) != len(golds):
-            raise ValueError(f"predictions and references must be equally many, but got {len(texts)} and {len(golds)}")
-        counted = np.ones(len(texts), bool) if mask is None else inputs.boolean_mask(mask, (len(texts),))
+    def _contribution(
+        self, predictions: Any, references: Any, mask: Any = None, *, options: Any = None, sample_ids: Any = None
+    ) -> dict[str, Any]:
+        rows, golds = listed_rows(predictions, "predictions"), listed_rows(references, "references")
+        if len(rows) != len(golds):
+            raise ValueError(f"predictions and references must be equally many, but got {len(rows)} and {len(golds)}")
+        counted = counted_rows(mask, len(rows), sample_ids)
+        texts, golds = texts_of(rows, counted, "predictions"), texts_of(golds, counted, "references")
+        if options is not None and self.match != "choice":
+            raise ValueError(f"options need match='choice', but the metric has match={self._names['match']!r}")
+        counts = _gold.option_counts(options, counted, len(self.choices))
         correct, unreadable, invalid = 0, 0, dict.fromkeys(REASONS, 0)
         for place in np.flatnonzero(counted).tolist():
-            found = self._extracted(texts[place])
+            letters = self.choices[: counts[place]]
+            found = self._extracted(texts[place], place, letters, _gold.option_texts(options, place))
             try:
-                reference = self._reference(golds[place])
+                reference = self._read(golds[place], letters, of_reference=True)
             except ValueError:
                 reference, unreadable = None, unreadable + 1
+            if found.answer is None:
+                reason = "ambiguous" if found.ambiguous else found.rule
+                invalid[reason if reason in invalid else "other"] += 1
+                continue
             try:
-                if found.answer is None:
-                    reason = "ambiguous" if found.ambiguous else found.rule
-                    invalid[reason if reason in invalid else "other"] += 1
-                elif reference is not None:
-                    correct += bool(self._same(found.answer, reference))
-            except _math.Unreadable:
-                invalid["unreadable"] += 1
+                answer = self._read(found.answer, letters)
+            except ValueError as error:
+                invalid["too large" if _is_too_large(error) else "unreadable"] += 1
+                continue
+            correct += reference is not None and self._same(answer, reference, place)
         return {
             "correct": correct,
             "invalid": {reason: n for reason, n in invalid.items() if n},
@@ -157,29 +171,50 @@ class AnswerAccuracy(Metric):
             "samples": int(counted.sum()),
         }
 
-    def _reference(self, reference: str) -> Any:
-        """The reference as the match needs it; a ValueError where it cannot be read."""
-        if self.match == "choice":
-            letters = sorted(c for c in reference.upper() if c not in "() ,;、，[].")
-            known = {letter.upper() for letter in self.choices}
-            if not letters or not set(letters) <= known:
-                raise ValueError(f"a reference must be letters of {list(self.choices)}, but got {reference!r}")
-            return "".join(letters)
-        if self.match == "number":
-            number = extract_number(reference, percent=self.percent).answer
-            if number is None:
-                raise ValueError(f"a reference must hold a number, but got {reference!r}")
-            return Fraction(number)
-        return _math.parse(reference) if self.match == "math" else reference
+    def _extracted(self, text: str, place: int, letters: list[str], options: list[str] | None) -> Extraction:
+        try:
+            if self.extract is not None:
+                what = f"extract function {self._names['extract']}"
+                return _as_extraction(called(self.extract, what, place, text), what, place, text)
+            if self.match == "choice":
+                return extract_choice(text, letters, options=options, multiple=self.multiple, language=self.language)
+            if self.match == "number":
+                return extract_number(text, percent=self.percent)
+            return _boxed_or_text(text) if self.match == "math" else extract_text(text)
+        except ValueError as error:
+            if _is_too_large(error):
+                return Extraction(None, "too large")
+            raise
 
-    def _same(self, answer: str, reference: Any) -> bool:
-        if callable(self.match):
-            return self.match(answer, reference)
+    def _read(self, text: str, letters: list[str], *, of_reference: bool = False) -> Any:
+        """An answer, or a reference, as the match needs it; a ValueError where it cannot be read."""
         if self.match == "choice":
-            return answer.upper() == reference
+            return _gold.letter_set(text, letters)
         if self.match == "number":
-            return numbers_equal(Fraction(answer), reference, absolute=self.absolute, relative=self.relative)
-        return _math.equal(_math.parse(answer), reference) if self.match == "math" else same_text(answer, reference)
+            return self._number_of_reference(text) if of_reference else _number(text, self.percent)
+        return _math.parse(text) if self.match == "math" else text
+
+    def _number_of_reference(self, text: str) -> Fraction:
+        number = extract_number(text, percent=self.percent).answer
+        if number is None:
+            raise ValueError(f"a reference must hold a number, but got {short(text)}")
+        return Fraction(number)
+
+    def _same(self, answer: Any, reference: Any, place: int) -> bool:
+        if not isinstance(self.match, str):
+            what = f"match function {self._names['match']}"
+            verdict = called(self.match, what, place, answer, reference)
+            if not isinstance(verdict, (bool, np.bool_)):
+                raise TypeError(
+                    f"{what} must return True or False, but gave {short(verdict)} for sample {place} ({short(answer)} "
+                    f"against {short(reference)})"
+                )
+            return bool(verdict)
+        if self.match == "choice":
+            return answer == reference
+        if self.match == "number":
+            return numbers_equal(answer, reference, absolute=self.absolute, relative=self.relative)
+        return _math.equal(answer, reference) if self.match == "math" else same_text(answer, reference)
 
     def _compute(self, states: Mapping[str, Any]) -> dict[str, Any]:
         samples, correct = states["samples"].value, states["correct"].value
@@ -216,20 +251,38 @@ def _boxed_or_text(text: str) -> Extraction:
     return found if found.answer is not None else extract_text(text)
 
 
-def _as_extraction(found: Any) -> Extraction:
-    if isinstance(found, Extraction):
-        return found
-    if found is None or isinstance(found, str):
-        return Extraction(found, "other")
-    raise TypeError(f"extract must return an Extraction, a str or None, but gave {type(found).__name__}")
+def _as_extraction(found: Any, what: str, place: int, text: str) -> Extraction:
+    if found is None:
+        return Extraction(None, "no answer")
+    answer = found.answer if isinstance(found, Extraction) else found
+    is_read = isinstance(found, Extraction) and answer is None and isinstance(found.rule, str)
+    if not (is_read or isinstance(answer, str)):
+        raise TypeError(
+            f"{what} must return an Extraction, a str or None, but gave {short(found)} for sample {place} "
+            f"({short(text)})"
+        )
+    return found if isinstance(found, Extraction) else Extraction(found, "other")
 
 
-def _name(function: Any) -> str:
-    """A name for the signature: states of metrics with other functions must not be merged."""
-    if isinstance(function, str):
-        return function
-    inner = getattr(function, "func", None)
-    if inner is not None:  # functools.partial
-        shown = [repr(argument) for argument in function.args] + [f"{k}={v!r}" for k, v in function.keywords.items()]
-        return f"{_name(inner)}({','.join(shown)})".replace("|", "/")
-    return getattr(function, "__qualname__", type(function).__qualname__)
+def _number(text: str, percent: str) -> Fraction:
+    """The number of an answer: of an extractor's canonical form, or of a text that holds one number."""
+    number = Fraction(text) if _CANONICAL_NUMBER.fullmatch(text) else parse_number(text, percent=percent)
+    if number is None:
+        raise ValueError(f"an answer must be one number, but is {short(text)}")
+    return number
+
+
+def _is_too_large(error: BaseException | None) -> bool:
+    """Whether the error, or what caused it, says so: our own, or Python's limit on the digits of an int."""
+    while error is not None:
+        if isinstance(error, _math_values.TooLarge) or "integer string conversion" in str(error):
+            return True
+        error = error.__cause__
+    return False
+
+
+def _tolerance(value: Any, what: str) -> float:
+    number = isinstance(value, (int, float, Fraction, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not 0 <= value < float("inf"):
+        raise ValueError(f"{what} must be a finite number >= 0, but got {value!r}")
+    return value

@@ -17,9 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from mindeval import inputs
+
 _SUPERVISOR = Path(__file__).with_name("_code_supervisor.py")
 _GRACE = 2.0  # seconds after the program's own timeout until its supervisor is killed as well
 _OUTPUT_LIMIT = 1 << 20
+_LONGEST = 86_400  # seconds: a day
 
 
 @dataclass(frozen=True)
@@ -28,8 +33,9 @@ class RunResult:
 
     Attributes:
         passed: True only if the program ran to its end without an exception.
-        status: ``"passed"``, ``"failed"`` (an exception), ``"exited early"`` (``exit(0)`` and its kind), ``"timeout"``,
-            ``"memory"``, ``"killed"`` (by a signal), ``"too much output"``, or ``"not run"`` (no process to be had).
+        status: ``"passed"``, ``"failed"`` (an exception, a failed test, another exit code), ``"exited early"``
+            (``exit(0)`` and its kind), ``"timeout"``, ``"memory"``, ``"killed"`` (by a signal),
+            ``"too much output"``, or ``"not run"`` (no process to be had).
         detail: One line about it: the last line of the traceback, the signal, the limit.
         stdout, stderr: What it wrote, at most 1 MiB each.
         seconds: Wall time.
@@ -56,11 +62,16 @@ def run_python(
 ) -> RunResult:
     """Run a Python program: whether it reaches its end without an exception, in bounded time.
 
-    The program runs under this interpreter, in a process with its own session and an empty directory, without this
-    process's environment and open files, with limits on CPU time, memory, processes and file sizes. Where the system
-    permits (Linux namespaces) it has no network, sees no other processes, and can write only to its directory. When
-    it ends, or its time is over, it is killed with all its children and its directory is removed. ``exit(0)`` before
-    the end is not a pass.
+    The program runs as ``python program.py`` would run it, with this interpreter: as the module ``__main__``, with its
+    source at hand (``inspect``, ``pickle``, ``doctest`` and ``unittest`` work), and its threads are waited for. It has
+    a session and an empty working directory of its own, not this process's environment and open files, and limits on
+    CPU time, memory, processes and file sizes. Where the system permits (Linux namespaces) it has no network, sees no
+    other processes, and can write only to its directory. When it ends, or its time is over, it is killed with all its
+    children and its directory is removed.
+
+    A pass is proved by the program's first process after its last statement, and ends with exit code 0. ``exit(0)``
+    before that, in a function, a thread or a fork, is not a pass; but for a ``unittest.main()`` as the last statement,
+    which exits by itself: it passes if there were tests and all succeeded.
 
     This protects from accidents: endless loops, fork bombs, huge allocations, floods of output, stray files. It is not
     a sandbox: code that is written to attack this machine may find a way, or fake a pass. Run what you do not trust in
@@ -68,7 +79,7 @@ def run_python(
 
     Args:
         program: Python source; tests are a part of it, e.g. prompt + completion + tests.
-        timeout: Seconds of wall time, also the limit of CPU time.
+        timeout: Seconds of wall time, also the limit of CPU time; at most a day.
         memory: Bytes of address space of each process.
         allow_code_execution: Must be True: a guard against running generated code by mistake.
         processes: How many processes and threads it may have.
@@ -76,8 +87,8 @@ def run_python(
 
     Raises:
         PermissionError: If ``allow_code_execution`` is not True.
-        TypeError: If the program is not a str.
-        ValueError: If a limit is not positive.
+        TypeError: If the program is not a str, or a limit not a number (but for ``timeout`` a whole one).
+        ValueError: If a limit is not positive, or ``timeout`` is longer than a day.
         OSError: On systems without POSIX processes.
 
     Examples:
@@ -93,9 +104,10 @@ def run_python(
         )
     if not isinstance(program, str):
         raise TypeError(f"program must be a str, but got {type(program).__name__}")
-    limits = {"timeout": timeout, "memory": memory, "processes": processes, "file_bytes": file_bytes}
-    for name, limit in limits.items():
-        if not limit > 0:
+    limits: dict[str, Any] = {"timeout": _seconds(timeout)}
+    for name, limit in (("memory", memory), ("processes", processes), ("file_bytes", file_bytes)):
+        limits[name] = inputs.whole_number(limit, name)
+        if limits[name] < 1:
             raise ValueError(f"{name} must be positive, but got {limit}")
     if os.name != "posix":
         raise OSError("run_python needs a POSIX system, such as Linux")
@@ -106,11 +118,20 @@ def run_python(
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _seconds(timeout: Any) -> float:
+    if isinstance(timeout, (bool, np.bool_)) or not isinstance(timeout, (int, float, np.integer, np.floating)):
+        raise TypeError(f"timeout must be a number of seconds, but got {timeout!r}")
+    if not 0 < timeout <= _LONGEST:
+        raise ValueError(f"timeout must be positive, and at most {_LONGEST} seconds, but got {timeout}")
+    return float(timeout)
+
+
 def _run(config: dict[str, Any]) -> RunResult:
     folder, mark = config["folder"], uuid.uuid4().hex
     verdict_end, report_end = os.pipe()
     environment = {
-        "PATH": os.defpath, "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "MINDEVAL_RUN": mark,
+        "PATH": os.defpath, "HOME": f"{folder}/work", "TMPDIR": f"{folder}/work", "LANG": "C.UTF-8",
+        "MINDEVAL_RUN": mark,
         "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
     }  # fmt: skip
     Path(folder, "run.json").write_text(json.dumps({**config, "report": report_end}), encoding="utf-8")
@@ -205,6 +226,6 @@ def _result(texts: list[bytes], why: str | None, seconds: float) -> RunResult:
         status, detail = said.get("status", status), said.get("detail", detail)
     if why is not None:
         status, detail = why, "stopped from outside"
-    if status == "failed" and errors.strip():
+    if detail == "failed" and errors.strip():
         detail = errors.strip().splitlines()[-1]
     return RunResult(status == "passed", status, detail, written, errors, seconds, isolation)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs
+from mindeval.answers._naming import errors_of
+from mindeval.answers._rows import counted_rows, kept_rows, rows_of
 from mindeval.metric import Metric
 from mindeval.state import Count, Counts
 
@@ -53,7 +55,21 @@ def g_pass_at_k(n: int, c: int, k: int, threshold: float | Fraction) -> Fraction
     return Fraction(ways, math.comb(n, k))
 
 
+def _number(value: Any, what: str) -> int:
+    number = inputs.whole_number(value, what)
+    if number < 1:
+        raise ValueError(f"{what} must be at least 1, but got {number}")
+    return number
+
+
+def _is_share(value: Any) -> bool:
+    is_number = isinstance(value, (int, float, Fraction, np.integer, np.floating)) and not isinstance(value, bool)
+    return is_number and 0 <= value <= 1
+
+
 def _check(n: int, c: int, k: int) -> None:
+    for value, what in ((n, "n"), (c, "c"), (k, "k")):
+        inputs.whole_number(value, what)
     if not 0 <= c <= n or not 1 <= k <= n:
         raise ValueError(f"pass@k needs 0 <= c <= n and 1 <= k <= n, but got n={n}, c={c}, k={k}")
 
@@ -68,7 +84,7 @@ class PassAtK(Metric):
     ======= ========================== ==================================================================
     correct ``[B, n_samples]``         bool: which samples of each problem are right
     answers B lists of n_samples str   the extracted answers, for the majority vote; ``""`` does not vote
-    mask    ``[B]``                    bool, True counts
+    mask    ``[B]``                    bool, True counts; other rows may hold anything
     ======= ========================== ==================================================================
 
     ``result()``: ``pass@k`` for each k, ``avg@n`` (mean share of right samples), ``g_pass@k`` by threshold and its mean
@@ -83,8 +99,9 @@ class PassAtK(Metric):
         name: the metric's name in messages.
 
     Raises:
-        ValueError: If a k is above n_samples (there is no unbiased estimate then), or shapes do not match.
-        TypeError: If ``correct`` is not bool.
+        ValueError: If a k is above n_samples (there is no unbiased estimate then), repeats or is below 1, shapes do not
+            match, or sample ids are given (mask repeated rows).
+        TypeError: If ``correct`` is not bool, or ``k`` or ``n_samples`` is not an int.
 
     Sources: Chen et al., 2021 (pass@k); Wang et al., 2022, "Self-Consistency" (majority vote); Liu et al., 2024
     (G-Pass@k).
@@ -110,32 +127,43 @@ class PassAtK(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        self.ks = (k,) if isinstance(k, int) else tuple(k)
-        self.n_samples, self.thresholds = n_samples, tuple(thresholds)
-        for wanted in self.ks or (0,):
-            if not 1 <= wanted <= n_samples:
+        with errors_of("PassAtK"):
+            self.n_samples = _number(n_samples, "n_samples")
+            given = list(k) if isinstance(k, (list, tuple, range, np.ndarray)) else [k]
+            self.ks = tuple(_number(wanted, "k") for wanted in given)
+            if not self.ks or len(set(self.ks)) < len(self.ks):
+                raise ValueError(f"k must be one or several different numbers, but got {k!r}")
+            if max(self.ks) > self.n_samples:
                 raise ValueError(
-                    f"For 'PassAtK', k must be between 1 and n_samples={n_samples}, but got {wanted}: fewer "
-                    f"samples than "
-                    "k give no unbiased estimate"
+                    f"k must be between 1 and n_samples={self.n_samples}, but got {max(self.ks)}: fewer samples than k "
+                    "give no unbiased estimate"
                 )
-        if any(not 0 <= threshold <= 1 for threshold in self.thresholds):
-            raise ValueError(f"For 'PassAtK', thresholds must lie in [0, 1], but got {self.thresholds}")
+            if not isinstance(thresholds, (list, tuple, np.ndarray)):
+                raise TypeError(f"thresholds must be a list of numbers in [0, 1], but got {thresholds!r}")
+            self.thresholds = tuple(thresholds)
+            if len(set(self.thresholds)) < len(self.thresholds) or not all(map(_is_share, self.thresholds)):
+                raise ValueError(f"thresholds must be different numbers in [0, 1], but got {self.thresholds}")
         super().__init__(
             # problems by their number of right samples; votes won by the right answer, by the number of tied winners
-            states={"problems": Counts((n_samples + 1,)), "votes": Counts((n_samples + 1,)), "voted": Count()},
-            settings={"k": "+".join(map(str, self.ks)), "n": n_samples},
+            states={
+                "problems": Counts((self.n_samples + 1,)),
+                "votes": Counts((self.n_samples + 1,)),
+                "voted": Count(),
+            },
+            settings={"k": "+".join(map(str, self.ks)), "n": self.n_samples},
             distributed=distributed,
             name=name,
         )
 
-    def _contribution(self, correct: Any, answers: Any = None, mask: Any = None) -> dict[str, Any]:
-        right = inputs.to_numpy(correct, "correct")
+    def _contribution(
+        self, correct: Any, answers: Any = None, mask: Any = None, *, sample_ids: Any = None
+    ) -> dict[str, Any]:
+        counted = counted_rows(mask, rows_of(correct, "correct"), sample_ids)
+        right = inputs.to_numpy(kept_rows(correct, counted, [False] * self.n_samples), "correct")
         if right.dtype.kind != "b":
             raise TypeError(f"correct must be bool, but got {right.dtype}")
         if right.ndim != 2 or right.shape[1] != self.n_samples:
             raise ValueError(f"correct must have shape [B, {self.n_samples}], but got {list(right.shape)}")
-        counted = np.ones(len(right), bool) if mask is None else inputs.boolean_mask(mask, (len(right),))
         problems = np.bincount(right[counted].sum(axis=1), minlength=self.n_samples + 1)
         votes, voted = np.zeros(self.n_samples + 1, np.int64), 0
         if answers is not None:

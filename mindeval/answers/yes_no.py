@@ -11,6 +11,8 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.answers import _candidates, _scores
+from mindeval.answers._naming import errors_of, one_of
+from mindeval.answers._rows import counted_rows, kept_rows, rows_of
 from mindeval.answers.heads import CandidateHead
 from mindeval.metric import Metric
 from mindeval.state import Counts, ExactSum
@@ -40,7 +42,7 @@ class YesNoAccuracy(Metric):
     predictions ``[B, C]``              log P or NLL of each of ``candidates``, in nats
     predictions ``[B, C, T]``           the same for each token of a candidate, 0 where it has fewer
     labels      ``[B]``                 bool (or 0/1), True for yes
-    mask        ``[B]``                 bool, True counts
+    mask        ``[B]``                 bool, True counts; other rows may hold anything
     =========== ======================= ===================================================================
 
     ``result()``: accuracy, balanced_accuracy (mean recall of the classes that occur), yes_rate, mass (mean probability
@@ -64,7 +66,8 @@ class YesNoAccuracy(Metric):
 
     Raises:
         ValueError: If the two classes share an id, a class has no usable form, the tokenizer appends a token to every
-            text, the context's ids change when the answer follows, or shapes do not match.
+            text, the context's ids change when the answer follows, shapes do not match, a log-probability is above 0
+            or NaN, or sample ids are given (mask repeated rows).
 
     Sources: the forced choice of lm-evaluation-harness on BoolQ and its kind, with the probability of all forms summed
     (Holtzman et al., 2021, "Surface Form Competition").
@@ -95,22 +98,19 @@ class YesNoAccuracy(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        if inputs not in _scores.INPUTS:
-            raise ValueError(f"For 'YesNoAccuracy', inputs must be one of {list(_scores.INPUTS)}, but got {inputs!r}")
-        self.inputs, self.nll, self.vocab_size = inputs, nll, vocab_size
-        try:
+        with errors_of("YesNoAccuracy"):
+            self.inputs, self.nll = one_of(inputs, "inputs", _scores.INPUTS), nll
+            self.vocab_size = _scores.check_vocabulary(vocab_size)
             found, self.left_out = _classes(tokenizer_or_ids, {"yes": yes, "no": no}, context, variants)
             self.candidates = _candidates.check(found, ("yes", "no"), single=inputs == "logits")
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"For 'YesNoAccuracy', {error}") from error
         for form in found:
             if form not in self.candidates and form.text:
                 self.left_out[form.text] = f"it has {len(form.ids)} tokens"
         super().__init__(
             states={"outcomes": Counts((2, 3)), "mass": ExactSum()},
             settings={
-                "yes": _shown(self.candidates, "yes"),
-                "no": _shown(self.candidates, "no"),
+                "yes": _candidates.shown_ids(self.candidates, "yes"),
+                "no": _candidates.shown_ids(self.candidates, "no"),
                 "variants": variants,
                 "inputs": inputs,
             },
@@ -123,29 +123,25 @@ class YesNoAccuracy(Metric):
         output to a metric with ``inputs="log_probs"``."""
         return CandidateHead([candidate.ids[0] for candidate in self.candidates])
 
-    def _contribution(self, predictions: Any, labels: Any, mask: Any = None, positions: Any = None) -> dict[str, Any]:
-        log_probs = self._log_probs(predictions, positions)
-        gold = inputs.to_numpy(labels, "labels")
-        if gold.shape != (len(log_probs),):
-            raise ValueError(
-                f"labels must have shape [{len(log_probs)}] to match predictions, but got {list(gold.shape)}"
-            )
+    def _contribution(
+        self, predictions: Any, labels: Any, mask: Any = None, positions: Any = None, *, sample_ids: Any = None
+    ) -> dict[str, Any]:
+        rows = rows_of(predictions, "predictions")
+        counted = counted_rows(mask, rows, sample_ids)
+        ids = [candidate.ids[0] for candidate in self.candidates]
+        log_probs = _scores.read(predictions, ids, counted, self.inputs, positions, self.nll, self.vocab_size)
+        gold = inputs.to_numpy(kept_rows(labels, counted, False), "labels")
+        if gold.shape != (rows,):
+            raise ValueError(f"labels must have shape [{rows}] to match predictions, but got {list(gold.shape)}")
+        gold = np.where(counted, gold, False)
         if gold.dtype.kind != "b" and not np.isin(gold, (0, 1)).all():
             raise ValueError(f"labels must be bool (True for yes), but got {gold.dtype} values other than 0 and 1")
-        counted = np.ones(len(gold), bool) if mask is None else inputs.boolean_mask(mask, gold.shape)
         members = [[i for i, c in enumerate(self.candidates) if c.label == label] for label in ("yes", "no")]
         masses, total = _scores.class_masses(log_probs, members)
         outcome = np.where(masses[:, 0] > masses[:, 1], 0, np.where(masses[:, 0] < masses[:, 1], 1, 2))
         outcomes = np.zeros((2, 3), np.int64)
         np.add.at(outcomes, (1 - gold.astype(np.int64)[counted], outcome[counted]), 1)
         return {"outcomes": outcomes, "mass": total[counted], "samples": int(counted.sum())}
-
-    def _log_probs(self, predictions: Any, positions: Any) -> np.ndarray:
-        if self.inputs != "logits":
-            return _scores.summed_log_probs(predictions, len(self.candidates), self.inputs)
-        logits = _scores.at_positions(inputs.tensor_or_array(predictions, "logits"), positions)
-        ids = [candidate.ids[0] for candidate in self.candidates]
-        return _scores.candidate_log_probs(logits, ids, self.nll, self.vocab_size)
 
     def _compute(self, states: Mapping[str, Any]) -> dict[str, Any]:
         (yes_yes, yes_no, yes_tie), (no_yes, no_no, no_tie) = states["outcomes"].value.tolist()
@@ -183,7 +179,3 @@ def _classes(
             raise ValueError(f"ids must be given for {list(forms)}, but got {list(tokenizer_or_ids)}")
         return _candidates.given({label: tokenizer_or_ids[label] for label in forms}), {}
     return _candidates.build(tokenizer_or_ids, forms, context, variants, cases=True)
-
-
-def _shown(candidates: Sequence[_candidates.Candidate], label: str) -> str:
-    return "+".join("-".join(map(str, c.ids)) for c in candidates if c.label == label)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
+import re
+import subprocess
+import sys
 from fractions import Fraction
 from functools import partial
 
@@ -13,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mindeval.answers.answer import AnswerAccuracy
-from mindeval.answers.extraction import extract_boxed, extract_number
+from mindeval.answers.extraction import Extraction, extract_boxed, extract_number
 from mindeval.answers.pass_at_k import PassAtK, g_pass_at_k, majority, pass_at_k
 
 counts = st.integers(1, 7).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n)))
@@ -32,6 +36,12 @@ def test_g_pass_at_k_is_the_share_of_draws_with_enough_right_samples(drawn, thre
     draws = list(itertools.combinations([1] * c + [0] * (n - c), k))
     least = max(1, math.ceil(threshold * k))
     assert g_pass_at_k(n, c, k, threshold) == Fraction(sum(sum(draw) >= least for draw in draws), len(draws))
+
+
+def test_numpy_numbers_are_taken_for_k_and_n_samples():
+    metric = PassAtK(np.array([1, 2]), np.int64(2))
+    assert metric([[True, False], [False, False]]) == 0.25
+    assert str(metric.signature).startswith("pass_at_k|k:1+2|n:2|")
 
 
 def test_large_binomials_are_exact():
@@ -76,13 +86,27 @@ def test_majority_votes_share_ties_and_ignore_empty_answers():
     ("make", "kind", "message"),
     [
         (lambda: PassAtK(5, 2), ValueError, "k must be between 1 and n_samples=2, but got 5"),
-        (lambda: PassAtK((), 2), ValueError, "k must be between"),
-        (lambda: PassAtK(1, 2, thresholds=(2,)), ValueError, "thresholds must lie in"),
+        (lambda: PassAtK((), 2), ValueError, "k must be one or several different numbers"),
+        (lambda: PassAtK(1, 2, thresholds=(2,)), ValueError, r"thresholds must be different numbers in \[0, 1\]"),
         (lambda: PassAtK(1, 2).update([[True]]), ValueError, r"correct must have shape \[B, 2\]"),
         (lambda: PassAtK(1, 2).update([[1, 0]]), TypeError, "correct must be bool"),
         (lambda: PassAtK(1, 1).update([[True]], []), ValueError, "answers must have 1 rows"),
         (lambda: PassAtK(1, 2).update([[True, False]], [["5"]]), ValueError, "answers must have 2 per problem"),
         (lambda: pass_at_k(2, 0, 5), ValueError, "n=2, c=0, k=5"),
+        (lambda: pass_at_k(2, True, 1), TypeError, "c must be an int, but got True"),
+        (lambda: PassAtK(True, 2), TypeError, "For 'PassAtK', k must be an int, but got True"),
+        (lambda: PassAtK((1, True), 2), TypeError, "k must be an int, but got True"),
+        (lambda: PassAtK(1.0, 2), TypeError, "k must be an int, but got 1.0"),
+        (lambda: PassAtK("1", 2), TypeError, "k must be an int, but got '1'"),
+        (lambda: PassAtK(1, True), TypeError, "n_samples must be an int, but got True"),
+        (lambda: PassAtK(1, 2.0), TypeError, "n_samples must be an int, but got 2.0"),
+        (lambda: PassAtK(0, 2), ValueError, "k must be at least 1, but got 0"),
+        (lambda: PassAtK(1, 0), ValueError, "n_samples must be at least 1, but got 0"),
+        (lambda: PassAtK((1, 2, 1), 2), ValueError, "k must be one or several different numbers"),
+        (lambda: PassAtK(1, 2, thresholds=0.5), TypeError, "thresholds must be a list of numbers"),
+        (lambda: PassAtK(1, 2, thresholds=(True,)), ValueError, "thresholds must be"),
+        (lambda: PassAtK(1, 2, thresholds=(math.nan,)), ValueError, "thresholds must be"),
+        (lambda: PassAtK(1, 2).update([[True, False]], sample_ids=[0]), ValueError, "Give a mask that is False where"),
     ],
 )
 def test_estimates_that_do_not_exist_are_refused(make, kind, message):
@@ -133,20 +157,177 @@ def test_extractors_of_ones_own():
     metric = AnswerAccuracy("text", extract=lambda text: None)
     metric.update(["x"], ["x"])
     metric.eval()
-    assert metric.result()["invalid"] == {"other": 1}
-    with pytest.raises(TypeError, match="extract must return"):
+    assert metric.result()["invalid"] == {"no answer": 1}
+    with pytest.raises(
+        TypeError, match="extract function len must return an Extraction, a str or None, but gave 1 for sample 0"
+    ):
         AnswerAccuracy("text", extract=len).update(["x"], ["x"])
 
 
-def test_masked_texts_do_not_count():
+def test_masked_rows_do_not_count_and_may_hold_anything():
+    mask = np.array([True, False])
     metric = AnswerAccuracy("text")
-    metric.update(["x", "y"], ["x", "x"], np.array([True, False]))
+    metric.update(["x", "y"], ["x", "x"], mask)
+    metric.update(["x", None], ["x", 7], mask)
+    assert metric.eval() == 1.0 and metric.result()["samples"] == 2
+    assert AnswerAccuracy("choice")(["A", None], ["A", None], mask, options=[2, None]) == 1.0
+    assert PassAtK(1, 2)([[True, True], None], [["5", "5"], None], mask) == 1.0
+    with pytest.raises(ValueError, match="sample_ids cannot be used.*distributed.valid_mask"):
+        metric.update(["x"], ["x"], sample_ids=[1])
+
+
+def test_choices_may_be_several_and_have_options_of_their_own():
+    texts, golds = ["答案：BD", "The answer is B.", "答案：B、D"], ["BD", "BD", "(D), (B)"]
+    metric = AnswerAccuracy("choice", multiple=True, language="zh")
+    assert metric(texts, golds) == 2 / 3
+    assert "|choices:ABCD|multiple:yes|language:zh|" in metric.signature
+    assert AnswerAccuracy("choice")(["Iron.", "The answer is D."], ["B", "A"], options=[["Oxygen", "Iron"], 2]) == 0.5
+    with pytest.raises(ValueError, match="options need match='choice'"):
+        AnswerAccuracy("text").update(["x"], ["x"], options=[2])
+    with pytest.raises(ValueError, match="need match='choice'"):
+        AnswerAccuracy("number", multiple=True)
+
+
+LONG = "9" * 5000  # above Python's limit of 4,300 digits
+
+
+@pytest.mark.parametrize(
+    "text", [f"The answer is {LONG}.", LONG, f"#### -{LONG}.5", "1e999999999", f"1/{LONG}", f"1e{LONG}"]
+)
+@pytest.mark.parametrize("match", ["number", "math"])
+def test_numbers_beyond_all_bounds_are_invalid(text, match):
+    metric = AnswerAccuracy(match)
+    metric.update(["5", text, "5"], ["5", "5", text])
+    assert metric.eval() == 1 / 3
+    assert sum(metric.result()["invalid"].values()) == metric.result()["unreadable_references"] == 1
+
+
+def numbers_that_an_extractor_gives(text):
+    return {"a": "1,080", "b": "1e999999999", "c": "abc", "d": "", "e": LONG, "f": "3 or 4"}[text]
+
+
+def test_what_an_extractor_gives_is_read_or_counted_as_invalid():
+    metric = AnswerAccuracy("number", extract=numbers_that_an_extractor_gives)
+    metric.update(list("abcdef"), ["1080"] * 6)
+    assert metric.eval() == 1 / 6
+    result = metric.result()
+    assert set(result["invalid"]) <= {"unreadable", "too large"} and sum(result["invalid"].values()) == 5
+    letters = AnswerAccuracy("choice", extract=str.strip)
+    letters.update([" (b) ", "none", ""], ["B"] * 3)
+    assert letters.eval() == 1 / 3 and letters.result()["invalid"] == {"unreadable": 2}
+
+
+def raising(*texts):
+    return {}[texts[0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"extract": raising}, ValueError, "extract function .*raising failed on sample 1 .'y'.: KeyError: 'y'"),
+        ({"extract": lambda _: 5}, TypeError, "must return an Extraction, a str or None, but gave 5 for sample 1 .'y'"),
+        ({"extract": lambda _: Extraction(5, "x")}, TypeError, "but gave Extraction.answer=5.* for sample 1"),
+        ({"extract": lambda _: Extraction(None, None)}, TypeError, "but gave Extraction.answer=None.* for sample 1"),
+        ({"match": raising}, ValueError, "match function .*raising failed on sample 1 .'y'.: KeyError: 'y'"),
+        (
+            {"match": lambda *_: None},
+            TypeError,
+            "must return True or False, but gave None for sample 1 .'y' against 'z'",
+        ),
+        ({"match": lambda *_: 0.7}, TypeError, "must return True or False, but gave 0.7 for sample 1"),
+    ],
+)
+def test_a_function_that_fails_is_named_with_its_sample_and_nothing_is_lost(options, kind, message):
+    metric = AnswerAccuracy(**{"match": lambda answer, reference: np.bool_(answer == reference), **options})
+    kept = AnswerAccuracy()
+    kept.update(["x"], ["x"])
+    metric.load_state_dict({**kept.state_dict(), "signature": str(metric.signature)})
+    with pytest.raises(kind, match=f"For 'AnswerAccuracy.update', .*{message}"):
+        metric.update(["x", "y"], ["x", "z"], np.array([False, True]))
     assert metric.eval() == 1.0 and metric.result()["samples"] == 1
 
 
+class Cut:
+    """An extractor with a state."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def __call__(self, text):
+        return text[: self.at]
+
+    def cut(self, text):
+        return text[: self.at]
+
+
+class ShownCut(Cut):
+    def __repr__(self):
+        return f"ShownCut({self.at})"
+
+
+def test_metrics_of_different_functions_have_different_signatures():
+    def closure(end):
+        return lambda text: text[:end]
+
+    def keyword(text, *, end=2):
+        return text[:end]
+
+    def other_keyword(text, *, end=3):
+        return text[:end]
+
+    other_keyword.__qualname__ = keyword.__qualname__
+    functions = [
+        None, str.strip, extract_boxed, extract_number, numbers_that_an_extractor_gives,
+        partial(extract_number, marker="A:"), partial(extract_number, marker="B:"),
+        lambda text: text, lambda text: text.strip(), lambda text: text.upper(), lambda text: text + "1",
+        closure(1), closure(2), keyword, other_keyword, ShownCut(1), ShownCut(2), ShownCut(1).cut,
+        re.compile("a").match, re.compile("b").match,
+    ]  # fmt: skip
+    signatures = [AnswerAccuracy("text", extract=function).signature for function in functions]
+    assert len(set(signatures)) == len(functions)
+    again = [
+        AnswerAccuracy("text", extract=closure(1)).signature,
+        AnswerAccuracy("text", extract=ShownCut(1)).signature,
+    ]
+    assert again == [signatures[11], signatures[15]]
+    one, other = AnswerAccuracy(lambda a, r: a == r), AnswerAccuracy(lambda a, r: a != r)
+    other.update(["x"], ["y"])
+    with pytest.raises(ValueError, match="the state must be of"):
+        one.merge(other)
+    held = Cut(1)
+    for nameless in (held, held.cut, partial(str.strip, held), lambda text: held(text)):
+        with pytest.raises(ValueError, match="For 'AnswerAccuracy', a function must be told from others.*__repr__"):
+            AnswerAccuracy("text", extract=nameless)
+
+
+def test_signatures_of_lambdas_are_the_same_in_every_process():
+    script = (
+        "from mindeval.answers._functions import function_name\n"
+        "print(function_name(lambda text: text in {'a', 'b', 'c', 'd'} or [x for x in text]))"
+    )
+    names = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "12"
+    }
+    assert len(names) == 1 and "lambda" in names.pop()
+
+
 def test_bad_arguments_are_refused():
-    for arguments in ({"match": "fuzzy"}, {"percent": "drop"}, {"absolute": -1}):
+    for arguments in (
+        {"match": "fuzzy"}, {"match": 5}, {"percent": "drop"}, {"percent": 1}, {"absolute": -1}, {"absolute": math.inf},
+        {"relative": math.nan}, {"relative": True}, {"choices": ""}, {"choices": "AA"}, {"choices": "Aa"},
+        {"choices": ["AB", "C"]}, {"match": "choice", "language": "fr"},
+    ):  # fmt: skip
         with pytest.raises(ValueError, match="For 'AnswerAccuracy'"):
+            AnswerAccuracy(**arguments)
+    for arguments in ({"extract": "number"}, {"choices": 4}, {"match": "choice", "multiple": 1}):
+        with pytest.raises(TypeError, match="For 'AnswerAccuracy'"):
             AnswerAccuracy(**arguments)
     with pytest.raises(ValueError, match="equally many, but got 1 and 2"):
         AnswerAccuracy().update(["x"], ["x", "y"])

@@ -171,10 +171,10 @@ def test_bad_yes_no_inputs_are_refused(inputs, message):
 
 def test_given_log_probs_are_checked():
     for kind, values, message in (
-        ("log_probs", np.ones((1, 4)), "log_probs must be <= 0"),
-        ("nll", -np.ones((1, 4)), "nll must be >= 0"),
+        ("log_probs", np.ones((1, 4)), "log_probs must be <= 0 and not NaN, but row 0 has 1 for candidate 0"),
+        ("nll", -np.ones((1, 4)), "nll must be >= 0 and not NaN, but row 0 has -1 for candidate 0"),
         ("nll", np.ones((1, 3)), r"must have shape \[B, 4\]"),
-        ("nll", np.full((1, 4), np.nan), "must not be NaN"),
+        ("nll", [[0.5, 0.5, np.nan, 0.5]], "nll must be >= 0 and not NaN, but row 0 has nan for candidate 2"),
     ):
         with pytest.raises(ValueError, match=message):
             YesNoAccuracy(IDS, inputs=kind).update(values, [True])
@@ -340,6 +340,67 @@ def test_masked_questions_do_not_count():
     assert yes_no(logits, [True, False, False], np.array([True, False, True])) == 1.0
 
 
+GARBAGE = [np.nan, np.inf, 7.0]  # what padded rows may hold
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+@pytest.mark.parametrize("of", [np.asarray, ms.Tensor, lambda array: array.tolist()], ids=["array", "tensor", "list"])
+def test_rows_that_do_not_count_may_hold_anything(batch, garbage, of):
+    mask = np.arange(40) % 3 != 1
+    logits, gold = batch[0].copy(), batch[1]
+    logits[~mask] = garbage
+    positions = np.where(mask, 0, 99)
+    whole = YesNoAccuracy(IDS)(batch[0][mask], gold[mask])
+    assert YesNoAccuracy(IDS)(of(logits), of(np.where(mask, gold, 5)), mask) == whole
+    assert YesNoAccuracy(IDS)(of(logits[:, None]), gold, mask, positions) == whole
+    columns = log_softmax(batch[0])[:, [3, 5, 1, 7]]
+    columns[~mask] = garbage
+    assert YesNoAccuracy(IDS, inputs="log_probs")(columns, gold, mask) == whole
+    with np.errstate(invalid="ignore"):
+        assert YesNoAccuracy(IDS, nll=sharded_nll)(logits, gold, mask) == whole
+    labels, groups = np.where(mask, np.arange(40) % 4, -1), ["x" if counts else None for counts in mask]
+    letters = ChoiceAccuracy(tokenizer_or_ids=LETTERS, groups=["x"])
+    right = ChoiceAccuracy(tokenizer_or_ids=LETTERS)(batch[0][mask], labels[mask])
+    assert letters(of(logits), of(labels), mask, groups) == right
+    assert letters(of(logits), labels, mask, groups, np.where(mask, 4, 0)) == right
+    options = ChoiceAccuracy(mode="loglikelihood", groups=["x"])
+    scores = log_softmax(batch[0][:, :4])
+    best = ChoiceAccuracy(mode="loglikelihood")(scores[mask], labels[mask])
+    scores[~mask] = garbage
+    assert options(of(scores), of(labels), mask, groups) == best
+    texts = ["A" if counts else None for counts in mask]
+    assert ChoiceAccuracy(mode="text")(texts, [label if label >= 0 else None for label in labels], mask) == 7 / 27
+
+
+def test_sample_ids_are_refused_with_advice():
+    for metric, inputs in (
+        (YesNoAccuracy(IDS), (np.zeros((1, 11)), [True])),
+        (ChoiceAccuracy(mode="text"), (["A"], ["A"])),
+    ):
+        with pytest.raises(ValueError, match="Give a mask that is False where padding repeats a sample"):
+            metric.update(*inputs, sample_ids=[0])
+
+
+def test_an_int_names_the_same_group_as_its_digits():
+    metric = ChoiceAccuracy("AB", "text", groups=True, weights={1: 3, "law": 1})
+    metric.update(["A", "B"], ["A", "A"], None, [1, "1"])
+    metric.update(["A"], ["A"], None, ["law"])
+    metric.update(["B"], ["A"], None, np.array([1]))
+    metric.eval()
+    assert metric.result()["by_group"]["1"] == {"accuracy": 1 / 3, "correct": 1, "samples": 3}
+    assert metric.result()["macro"] == pytest.approx((1 / 3 + 1) / 2, abs=1e-16)
+    assert metric.result()["weighted"] == (1 / 3 * 3 + 1) / 4
+    declared = ChoiceAccuracy("AB", "text", groups=[1, 2])
+    assert declared(["A"], ["A"], None, ms.Tensor([2])) == 1.0
+
+
+def test_options_cut_padded_scores():
+    scores = np.array([[-3.0, -2.0, 0.0], [-1.0, -2.0, -0.5]])  # the first question has two options
+    assert ChoiceAccuracy(mode="loglikelihood")(scores, ["B", "C"], None, None, [2, 3]) == 1.0
+    with pytest.raises(ValueError, match="a question must have 1 to 3 options"):
+        ChoiceAccuracy(mode="loglikelihood").update(scores, ["B", "C"], None, None, [2, 4])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -349,10 +410,31 @@ def test_masked_questions_do_not_count():
         ({"multiple": True, "tokenizer_or_ids": LETTERS}, "needs mode='text'"),
         ({}, "needs tokenizer_or_ids"),
         ({"tokenizer_or_ids": {"A": 1}}, "'B'"),
+        ({"mode": ["text"]}, "mode must be one of"),
+        ({"mode": "text", "multiple": 1}, "multiple must be True or False"),
+        ({"mode": "text", "language": "fr"}, "language must be one of"),
+        ({"mode": "text", "choices": "AA"}, "different letters of one character"),
+        ({"mode": "text", "choices": ["Yes", "No"]}, "different letters of one character"),
+        ({"mode": "text", "choices": 4}, "choices must be a str or a list"),
+        ({"mode": "text", "groups": "law"}, "groups must be None, True or the groups' names"),
+        ({"mode": "text", "groups": []}, "groups must be different names"),
+        ({"mode": "text", "groups": [1, "1"]}, "groups must be different names"),
+        ({"mode": "text", "groups": [1.5]}, "groups must be named by str or int"),
+        ({"mode": "text", "groups": ["a"], "weights": {"a": -1}}, "finite numbers >= 0, but 'a' has -1"),
+        ({"mode": "text", "groups": ["a"], "weights": {"a": math.nan}}, "finite numbers >= 0, but 'a' has nan"),
+        ({"mode": "text", "groups": ["a"], "weights": {"a": math.inf}}, "finite numbers >= 0"),
+        ({"mode": "text", "groups": ["a"], "weights": {"a": True}}, "finite numbers >= 0"),
+        ({"mode": "text", "groups": ["a"], "weights": {"a": 0}}, "must not all be 0"),
+        ({"mode": "text", "groups": ["a", "b"], "weights": {"a": 1}}, "'b' is missing"),
+        ({"mode": "text", "groups": True, "weights": {1: 1, "1": 2}}, "'1' has two"),
+        ({"mode": "text", "weights": {"a": 1}}, "weights need groups"),
+        ({"tokenizer_or_ids": LETTERS, "vocab_size": True}, "vocab_size must be an int"),
+        ({"tokenizer_or_ids": LETTERS, "vocab_size": 0}, "vocab_size must be at least 1"),
+        ({"tokenizer_or_ids": {**LETTERS, "A": True}}, "token ids"),
     ],
 )
 def test_bad_settings_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=f"For 'ChoiceAccuracy', .*{message}"):
+    with pytest.raises((TypeError, ValueError), match=f"For 'ChoiceAccuracy', .*{message}"):
         ChoiceAccuracy(**arguments)
 
 
@@ -360,15 +442,47 @@ def test_bad_settings_are_refused(arguments, message):
     ("mode", "inputs", "message"),
     [
         ("loglikelihood", ([[-1.0, -2.0]], [2]), "labels must name options 0 to 1"),
-        ("loglikelihood", ([[-1.0, np.nan]], [0]), "must not be NaN"),
+        ("loglikelihood", ([[-1.0, np.nan]], [0]), "not NaN.*option 1 of question 0 has nan"),
         ("loglikelihood", ([[-1.0, -2.0]], ["X"]), "labels must be letters"),
         ("loglikelihood", ([[-1.0, -2.0]], [0, 1]), r"labels must have shape \[1\]"),
         ("loglikelihood", (np.zeros((1, 2, 9)), [0]), "the first K of"),
-        ("loglikelihood", ([[[-1.0, 0], [-2.0, 3]]], [0]), "at least one token"),
+        (
+            "loglikelihood",
+            ([[[-1.0, 0], [-2.0, 3]]], [0]),
+            "tokens must be at least one for each option, and finite, but option 0 of question 0 has 0",
+        ),
         ("text", (["A"], [4]), "labels must name options"),
         ("text", (["A"], ["A"], None, None, [["one"] * 5]), "1 to 4 options"),
+        ("text", (["A"], ["A"], None, None, [-1]), "1 to 4 options"),
+        ("text", (["A"], ["A"], None, None, [True]), "options must be an int, but got True"),
+        # flags are bool [B, C] and nothing else
+        ("text", (["A", "B"], [True, False]), "one flag for each of the 4 options, as .B, C., but got True"),
+        ("text", (["A", "B"], np.array([True, False])), "one flag for each of the 4 options"),
+        ("text", (["A"], [[True, False]]), "one flag for each of the 4 options"),
+        ("text", (["A"], [[True, 0, 1, 0]]), "one flag for each of the 4 options"),
+        ("text", (["A"], [[1, 0, 0, 0]]), "must name an option once.*flags of options must be bool"),
+        ("text", (["A"], [[False] * 4]), "labels must name options 0 to 3"),
+        ("text", (["A"], [[0.5]]), "class ids"),
+        ("loglikelihood", ([[-1.0, 0.5]], [0]), "but option 1 of question 0 has 0.5"),
+        ("loglikelihood", ([[-1.0, -2.0], [-1.0, np.inf]], [0, 0]), "but option 1 of question 1 has inf"),
+        ("loglikelihood", ([[-np.inf, -np.inf]], [0]), "question 0 has -inf for all"),
+        ("loglikelihood", ([[[-1.0, 2], [-2.0, np.inf]]], [0]), "option 1 of question 0 has inf"),
+        ("loglikelihood", ([[[-1.0, 2], [-2.0, np.nan]]], [0]), "option 1 of question 0 has nan"),
+        ("loglikelihood", (option_statistics([[-1.0, -2]], prior=[[0.5, -1]]), [0]), "prior must be a finite log"),
+        ("loglikelihood", (option_statistics([[-1.0, -2]], prior=[[-np.inf, -1]]), [0]), "prior must be a finite log"),
+        (
+            "loglikelihood",
+            (option_statistics([[-1.0, -2]], full=[[-3.0, -4]], full_tokens=[[0, 2]]), [0]),
+            "full_tokens must be at least one",
+        ),
     ],
 )
 def test_bad_choice_inputs_are_refused(mode, inputs, message):
-    with pytest.raises(ValueError, match=f"For 'ChoiceAccuracy.update', .*{message}"):
+    with pytest.raises((TypeError, ValueError), match=f"For 'ChoiceAccuracy.update', .*{message}"):
         ChoiceAccuracy(mode=mode).update(*inputs)
+
+
+def test_an_impossible_option_is_never_chosen():
+    assert ChoiceAccuracy(mode="loglikelihood")([[-np.inf, -9.0], [-9.0, -np.inf]], ["B", "A"]) == 1.0
+    with pytest.raises(TypeError, match="groups must be named by str or int, but got True"):
+        ChoiceAccuracy(mode="text", groups=True).update(["A"], ["A"], None, [True])

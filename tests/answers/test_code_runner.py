@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import tempfile
 import time
 from pathlib import Path
@@ -49,9 +51,13 @@ PROGRAMS = {
         "import threading, time\nwhile True:\n    threading.Thread(target=time.sleep, args=(1000,)).start()",
         {"failed", "timeout", "memory"},
     ),
-    "leaves a thread": (
-        "import threading, time; threading.Thread(target=time.sleep, args=(1000,)).start()",
+    "leaves a daemon thread": (
+        "import threading, time; threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()",
         {"passed"},
+    ),
+    "has a thread that never ends": (
+        "import threading, time; threading.Thread(target=time.sleep, args=(1000,)).start()",
+        {"timeout"},
     ),
     "leaves a daemon": (
         "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        "
@@ -127,10 +133,134 @@ def test_the_program_sees_no_environment_files_or_folder_of_this_process(monkeyp
             f"64)\n"
             "    if os.path.islink(f'/proc/self/fd/{fd}'))\n"
             "open('mine.txt', 'w').write('x')\n"
-            "assert sys.argv == ['program.py'] and __name__ == '__main__'\n",
+            "assert sys.argv == [__file__] and __name__ == '__main__'\n",
             allow_code_execution=True,
         )
     assert result.passed, result
+
+
+# What python program.py does, by the documentation of each module.
+AS_MAIN = '''
+import doctest, inspect, linecache, os, pickle, sys, traceback, typing
+
+
+class Point:
+    """A point.
+
+    >>> Point(1).x
+    1
+    """
+
+    def __init__(self, x: int):
+        self.x = x
+
+
+class Node:
+    child: "Node"
+
+
+def double(x):
+    return 2 * x
+
+
+assert sys.modules["__main__"].__dict__ is globals() and Point.__module__ == "__main__"
+assert pickle.loads(pickle.dumps(Point(3))).x == 3 and pickle.loads(pickle.dumps(double)) is double
+assert doctest.testmod() == (0, 1)
+assert typing.get_type_hints(Node) == {"child": Node}
+assert Node.__annotations__ == {"child": "Node"} and Point.__init__.__annotations__ == {"x": int}
+assert inspect.getsource(double) == "def double(x):\\n    return 2 * x\\n"
+assert open(__file__).read() == inspect.getsource(sys.modules["__main__"])
+try:
+    1 / 0
+except ZeroDivisionError as error:
+    (frame,) = traceback.extract_tb(error.__traceback__)
+    assert frame.line == "1 / 0" and linecache.getline(__file__, frame.lineno).strip() == "1 / 0"
+with open("helper.py", "w") as file:
+    file.write("answer = 42")
+import helper
+assert helper.answer == 42 and os.path.dirname(os.path.abspath("x")) == os.getcwd() == sys.path[0]
+double(None + 1)
+'''
+
+
+def test_the_program_is_the_main_module_and_its_source_is_at_hand():
+    result = run_python(AS_MAIN, allow_code_execution=True)
+    assert result.detail.startswith("TypeError: unsupported operand"), result
+    last = AS_MAIN.rstrip("\n").count("\n") + 1
+    assert f'program.py", line {last}, in <module>\n    double(None + 1)\n' in result.stderr
+    assert "_code_" not in result.stderr  # no frame but the program's own
+
+
+TEST_CASE = "import unittest\nclass Sums(unittest.TestCase):\n    def test_sum(self):\n        assert 1 + 1 == {}\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "status", "said"),
+    [
+        (TEST_CASE.format(2) + "if __name__ == '__main__':\n    unittest.main()", "passed", "Ran 1 test"),
+        (TEST_CASE.format(3) + "unittest.main()", "failed", "FAILED (failures=1)"),
+        (TEST_CASE.format("exit(0)") + "unittest.main()", "failed", "FAILED (errors=1)"),
+        ("import unittest\nunittest.main()", "failed", "Ran 0 tests"),
+        # the tests that count come after the exit
+        (TEST_CASE.format(2) + "unittest.main()\nassert False", "exited early", "Ran 1 test"),
+    ],
+)
+def test_unittest_main_finds_the_tests_and_gives_the_verdict(program, status, said):
+    result = run_python(program, allow_code_execution=True)
+    assert result.status == status and said in result.stderr, result
+
+
+# Each stops before its tests, or without them, and must not pass.
+CHEATS = {
+    "the parent leaves and a fork goes on": ("import os\nif os.fork():\n    os._exit(0)", "exited early"),
+    "a tested function exits": ("def f(): exit(0)\nassert f() == 1", "exited early"),
+    "a thread exits below Python": (
+        "import os, threading\nt = threading.Thread(target=os._exit, args=(0,)); t.start(); t.join()",
+        "exited early",
+    ),
+    "exit is caught by no name": ("import builtins\nbuiltins.SystemExit = KeyError\nexit(0)", "failed"),
+    "the hook is silent": ("import sys\nsys.excepthook = lambda *_: None\nassert False", "failed"),
+    "functions of os do nothing": (
+        "import os, sys, builtins\nos._exit = os.write = os.read = sys.exit = lambda *_: None\n"
+        "builtins.exec = builtins.compile = print\nassert False",
+        "failed",
+    ),
+    "an exit code after the end": ("import atexit, os\natexit.register(os._exit, 3)", "failed"),
+    "words in every open file": (
+        "import os\nfor fd in range(3, 64):\n    try:\n        os.write(fd, b'passed')\n"
+        "    except OSError:\n        pass",
+        "failed",
+    ),
+    "becomes another program": ("import os\nos.execv('/bin/true', ['true'])", "exited early"),
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_leaving_before_the_end_is_never_a_pass(name):
+    program, status = CHEATS[name]
+    assert run_python(program, allow_code_execution=True).status == status
+
+
+def test_nothing_that_a_program_can_print_is_the_proof():
+    dump = (
+        "import gc, os, sys\nframe = sys._getframe()\n"
+        "while frame:\n    print(frame.f_locals)\n    frame = frame.f_back\n"
+        "print([x for x in gc.get_objects() if isinstance(x, (str, bytes))], os.environ)\n"
+        "pid = os.fork()\nif pid:\n    os.waitpid(pid, 0)\n"  # both go on to the end
+    )
+    result = run_python(dump, allow_code_execution=True)
+    assert (result.status, result.detail) == ("passed", "passed")
+    assert not re.search(r"[0-9a-f]{32}", result.stdout + result.stderr)
+
+
+def test_threads_and_exit_functions_end_before_the_verdict():
+    program = (
+        "import atexit, sys, threading, time\natexit.register(print, 'at exit')\n"
+        "def late():\n    time.sleep(0.2)\n    print('late')\n    sys.exit(0)\n"
+        "threading.Thread(target=late).start()\nprint('end')"
+    )
+    result = run_python(program, allow_code_execution=True)
+    assert (result.stdout, result.status) == ("end\nlate\nat exit\n", "passed")
 
 
 def test_where_permitted_nothing_outside_the_folder_can_be_written(tmp_path):
@@ -167,9 +297,21 @@ def test_nothing_runs_unless_it_is_allowed():
         run_python("print(1)")
 
 
-@pytest.mark.parametrize(("name", "value"), [("timeout", 0), ("memory", -1), ("processes", 0), ("file_bytes", 0)])
-def test_limits_must_be_positive(name, value):
-    with pytest.raises(ValueError, match=f"{name} must be positive, but got {value}"):
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("timeout", 0), ("memory", -1), ("processes", 0), ("file_bytes", 0), ("timeout", math.nan), ("timeout", math.inf)]
+    + [("timeout", 1e9), ("timeout", -math.inf)],
+)
+def test_limits_must_be_positive_and_finite(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be positive.*, but got {value}"):
+        run_python("", allow_code_execution=True, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("timeout", True), ("timeout", "10"), ("memory", True), ("memory", 1e9), ("processes", None)]
+)
+def test_limits_must_be_numbers(name, value):
+    with pytest.raises(TypeError, match=f"{name} must be a.*, but got {value!r}"):
         run_python("", allow_code_execution=True, **{name: value})
 
 

@@ -103,6 +103,33 @@ def an_undeclared_subject_on_one_rank_is_an_error_on_all():
 
 
 @case
+def a_group_that_one_rank_names_by_int_and_another_by_str_is_one():
+    metric = ChoiceAccuracy(mode="text", groups=True, distributed=True)
+    metric.update(["A"], ["B" if RANK else "A"], None, ["1" if RANK else 1])
+    assert metric.eval() == 1 / WORLD
+    assert list(metric.result()["by_group"]) == ["1"]
+
+
+def said(answer, reference):
+    return {"yes": True}[answer] and answer == reference
+
+
+@case
+def a_function_that_fails_on_one_rank_is_named_on_all():
+    metric = AnswerAccuracy(said, distributed=True)
+    metric.update(["no" if RANK == WORLD - 1 else "yes"], ["yes"])
+    text = message(metric.eval)
+    assert "said#" in text and "failed on sample 0 ('no'): KeyError: 'no'" in text
+
+
+@case
+def ranks_with_different_functions_disagree():
+    metric = AnswerAccuracy((lambda a, r: a == r) if RANK else (lambda a, r: a != r), distributed=True)
+    metric.update(["yes"], ["yes"])
+    assert "match:" in message(metric.eval)
+
+
+@case
 def logits_that_are_sharded_over_the_vocabulary_give_the_same_answers():
     edges = np.linspace(0, 11, WORLD + 1).astype(int)
     shard = np.ascontiguousarray(LOGITS[:, edges[RANK] : edges[RANK + 1]])

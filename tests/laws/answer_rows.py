@@ -49,6 +49,17 @@ def number_sample(rng: np.random.Generator) -> tuple:
     return text.format(int(rng.integers(4))), str(int(rng.integers(4)))
 
 
+def several_sample(rng: np.random.Generator) -> tuple:
+    chosen, right = ("".join(sorted(rng.choice(list("ABCD"), 1 + rng.integers(2), replace=False))) for _ in range(2))
+    return str(rng.choice(["The answer is {}.", "故选{}", "", "{}"])).format(chosen), right
+
+
+def math_sample(rng: np.random.Generator) -> tuple:
+    forms = ["x={}", r"\frac{{{}}}{{2}}", "{} cm", r"\sqrt{{{}}}", "9^{{9^{{{}}}}}", "({}, 1)", "@{}"]
+    texts = [str(rng.choice(forms)).format(int(rng.integers(3))) for _ in range(2)]
+    return rf"\boxed{{{texts[0]}}}", texts[1]
+
+
 def pass_sample(rng: np.random.Generator) -> tuple:
     return rng.random(5) < rng.random(), [str(answer) for answer in rng.choice(["5", "7", ""], 5)]
 
@@ -79,5 +90,7 @@ ANSWER_ROWS: dict[str, tuple[Any, Any, Any]] = {
     ),
     "ChoiceAccuracy text": (lambda: ChoiceAccuracy(mode="text", groups=True), text_sample, grouped),
     "AnswerAccuracy": (lambda: AnswerAccuracy(match="number"), number_sample, listed),
+    "AnswerAccuracy choices": (lambda: AnswerAccuracy(match="choice", multiple=True), several_sample, listed),
+    "AnswerAccuracy math": (lambda: AnswerAccuracy(match="math"), math_sample, listed),
     "PassAtK": (lambda: PassAtK((1, 3), 5), pass_sample, listed),
 }
