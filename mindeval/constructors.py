@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -36,3 +36,14 @@ def checked(init: Callable[..., None]) -> Callable[..., None]:
             raise kind(f"For '{type(self).__name__}', {error}") from error
 
     return __init__
+
+
+def one_of(value: Any, what: str, known: Sequence[Any]) -> Any:
+    """The value, if it is one of those known (names, and None).
+
+    >>> one_of("b", "mode", ("a", "b"))
+    'b'
+    """
+    if not isinstance(value, (str, type(None))) or value not in known:
+        raise ValueError(f"{what} must be one of {list(known)}, but got {value!r}")
+    return value

@@ -12,11 +12,11 @@ import numpy as np
 from mindeval.answers import _gold, _math, _math_values
 from mindeval.answers._freeform import extract_boxed, extract_text
 from mindeval.answers._functions import called, function_name, short
-from mindeval.answers._naming import errors_of, flag, one_of
 from mindeval.answers._result import Extraction
 from mindeval.answers._rows import counted_rows, listed_rows, texts_of
 from mindeval.answers.extraction import extract_choice, extract_number
 from mindeval.answers.numbers import numbers_equal, parse_number
+from mindeval.constructors import one_of
 from mindeval.metric import Metric
 from mindeval.state import Count, Grouped
 
@@ -104,22 +104,21 @@ class AnswerAccuracy(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        with errors_of("AnswerAccuracy"):
-            if not callable(match) and (not isinstance(match, str) or match not in MATCHES):
-                raise ValueError(f"match must be one of {list(MATCHES)} or a function, but got {match!r}")
-            if extract is not None and not callable(extract):
-                raise TypeError(f"extract must be a function of a text, but got {extract!r}")
-            self.match, self.extract = match, extract
-            self.choices = _gold.check_choices(choices)
-            self.multiple, self.language = flag(multiple, "multiple"), one_of(language, "language", (None, "en", "zh"))
-            self.absolute, self.relative = _tolerance(absolute, "absolute"), _tolerance(relative, "relative")
-            self.percent = one_of(percent, "percent", ("keep", "divide"))
-            if match != "choice" and (multiple or language is not None):
-                raise ValueError(f"multiple and language need match='choice', but got match={match!r}")
-            self._names = {
-                "match": match if isinstance(match, str) else function_name(match),
-                "extract": "default" if extract is None else function_name(extract),
-            }
+        if not callable(match) and (not isinstance(match, str) or match not in MATCHES):
+            raise ValueError(f"match must be one of {list(MATCHES)} or a function, but got {match!r}")
+        if extract is not None and not callable(extract):
+            raise TypeError(f"extract must be a function of a text, but got {extract!r}")
+        self.match, self.extract = match, extract
+        self.choices = _gold.check_choices(choices)
+        self.multiple, self.language = multiple, one_of(language, "language", (None, "en", "zh"))
+        self.absolute, self.relative = _tolerance(absolute, "absolute"), _tolerance(relative, "relative")
+        self.percent = one_of(percent, "percent", ("keep", "divide"))
+        if match != "choice" and (multiple or language is not None):
+            raise ValueError(f"multiple and language need match='choice', but got match={match!r}")
+        self._names = {
+            "match": match if isinstance(match, str) else function_name(match),
+            "extract": "default" if extract is None else function_name(extract),
+        }
         if match == "math":
             _math_values.context()
         choice = {"choices": "".join(self.choices), "multiple": multiple, "language": language}

@@ -9,11 +9,11 @@ import numpy as np
 
 from mindeval.answers import _candidates, _gold, _options, _scores
 from mindeval.answers._choice_counts import WIDTH, chosen, group_totals, outcome, totals
-from mindeval.answers._naming import errors_of, flag, one_of
 from mindeval.answers._rows import counted_rows, listed_rows, rows_of, texts_of
 from mindeval.answers.extraction import extract_choice
 from mindeval.answers.heads import CandidateHead
 from mindeval.answers.yes_no import warn_of_tiny_mass
+from mindeval.constructors import one_of
 from mindeval.metric import Metric
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
 
@@ -127,22 +127,21 @@ class ChoiceAccuracy(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        with errors_of("ChoiceAccuracy"):
-            self.choices, self.mode = _gold.check_choices(choices), one_of(mode, "mode", MODES)
-            self.normalize = one_of(normalize, "normalize", _options.NORMALISATIONS)
-            self.inputs, self.nll = one_of(inputs, "inputs", _scores.INPUTS), nll
-            self.vocab_size = _scores.check_vocabulary(vocab_size)
-            self.multiple, self.language = flag(multiple, "multiple"), one_of(language, "language", LANGUAGES)
-            if normalize != "sum" and mode != "loglikelihood":
-                raise ValueError(f"normalize={normalize!r} needs mode='loglikelihood', but got {mode!r}")
-            if multiple and mode != "text":
-                raise ValueError(f"multiple=True needs mode='text', but got mode={mode!r}")
-            self.candidates = self._letters(tokenizer_or_ids, context, variants) if mode == "letter" else []
-            self.grouped = groups is not None and groups is not False
-            keys = None if groups is True else _gold.declared_groups(groups)
-            if weights is not None and not self.grouped:
-                raise ValueError("weights need groups: pass groups=True or the groups' names")
-            self.weights = _gold.check_weights(weights, keys)
+        self.choices, self.mode = _gold.check_choices(choices), one_of(mode, "mode", MODES)
+        self.normalize = one_of(normalize, "normalize", _options.NORMALISATIONS)
+        self.inputs, self.nll = one_of(inputs, "inputs", _scores.INPUTS), nll
+        self.vocab_size = _scores.check_vocabulary(vocab_size)
+        self.multiple, self.language = multiple, one_of(language, "language", LANGUAGES)
+        if normalize != "sum" and mode != "loglikelihood":
+            raise ValueError(f"normalize={normalize!r} needs mode='loglikelihood', but got {mode!r}")
+        if multiple and mode != "text":
+            raise ValueError(f"multiple=True needs mode='text', but got mode={mode!r}")
+        self.candidates = self._letters(tokenizer_or_ids, context, variants) if mode == "letter" else []
+        self.grouped = groups is not None and groups is not False
+        keys = None if groups is True else _gold.declared_groups(groups)
+        if weights is not None and not self.grouped:
+            raise ValueError("weights need groups: pass groups=True or the groups' names")
+        self.weights = _gold.check_weights(weights, keys)
         states: dict[str, State] = {"counts": Grouped(Counts((WIDTH,)), keys)}
         if mode == "letter":
             states["mass"] = ExactSum()

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs
-from mindeval.answers._naming import errors_of
 from mindeval.answers._rows import counted_rows, kept_rows, rows_of
 from mindeval.metric import Metric
 from mindeval.state import Count, Counts
@@ -53,13 +52,6 @@ def g_pass_at_k(n: int, c: int, k: int, threshold: float | Fraction) -> Fraction
     least = max(1, math.ceil(Fraction(str(threshold)) * k))
     ways = sum(math.comb(c, j) * math.comb(n - c, k - j) for j in range(least, min(c, k) + 1))
     return Fraction(ways, math.comb(n, k))
-
-
-def _number(value: Any, what: str) -> int:
-    number = inputs.whole_number(value, what)
-    if number < 1:
-        raise ValueError(f"{what} must be at least 1, but got {number}")
-    return number
 
 
 def _is_share(value: Any) -> bool:
@@ -127,22 +119,21 @@ class PassAtK(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        with errors_of("PassAtK"):
-            self.n_samples = _number(n_samples, "n_samples")
-            given = list(k) if isinstance(k, (list, tuple, range, np.ndarray)) else [k]
-            self.ks = tuple(_number(wanted, "k") for wanted in given)
-            if not self.ks or len(set(self.ks)) < len(self.ks):
-                raise ValueError(f"k must be one or several different numbers, but got {k!r}")
-            if max(self.ks) > self.n_samples:
-                raise ValueError(
-                    f"k must be between 1 and n_samples={self.n_samples}, but got {max(self.ks)}: fewer samples than k "
-                    "give no unbiased estimate"
-                )
-            if not isinstance(thresholds, (list, tuple, np.ndarray)):
-                raise TypeError(f"thresholds must be a list of numbers in [0, 1], but got {thresholds!r}")
-            self.thresholds = tuple(thresholds)
-            if len(set(self.thresholds)) < len(self.thresholds) or not all(map(_is_share, self.thresholds)):
-                raise ValueError(f"thresholds must be different numbers in [0, 1], but got {self.thresholds}")
+        self.n_samples = inputs.whole_number(n_samples, "n_samples", at_least=1)
+        given = list(k) if isinstance(k, (list, tuple, range, np.ndarray)) else [k]
+        self.ks = tuple(inputs.whole_number(wanted, "k", at_least=1) for wanted in given)
+        if not self.ks or len(set(self.ks)) < len(self.ks):
+            raise ValueError(f"k must be one or several different numbers, but got {k!r}")
+        if max(self.ks) > self.n_samples:
+            raise ValueError(
+                f"k must be between 1 and n_samples={self.n_samples}, but got {max(self.ks)}: fewer samples than k "
+                "give no unbiased estimate"
+            )
+        if not isinstance(thresholds, (list, tuple, np.ndarray)):
+            raise TypeError(f"thresholds must be a list of numbers in [0, 1], but got {thresholds!r}")
+        self.thresholds = tuple(thresholds)
+        if len(set(self.thresholds)) < len(self.thresholds) or not all(map(_is_share, self.thresholds)):
+            raise ValueError(f"thresholds must be different numbers in [0, 1], but got {self.thresholds}")
         super().__init__(
             # problems by their number of right samples; votes won by the right answer, by the number of tied winners
             states={

@@ -11,9 +11,9 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.answers import _candidates, _scores
-from mindeval.answers._naming import errors_of, one_of
 from mindeval.answers._rows import counted_rows, kept_rows, rows_of
 from mindeval.answers.heads import CandidateHead
+from mindeval.constructors import one_of
 from mindeval.metric import Metric
 from mindeval.state import Counts, ExactSum
 
@@ -98,11 +98,10 @@ class YesNoAccuracy(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        with errors_of("YesNoAccuracy"):
-            self.inputs, self.nll = one_of(inputs, "inputs", _scores.INPUTS), nll
-            self.vocab_size = _scores.check_vocabulary(vocab_size)
-            found, self.left_out = _classes(tokenizer_or_ids, {"yes": yes, "no": no}, context, variants)
-            self.candidates = _candidates.check(found, ("yes", "no"), single=inputs == "logits")
+        self.inputs, self.nll = one_of(inputs, "inputs", _scores.INPUTS), nll
+        self.vocab_size = _scores.check_vocabulary(vocab_size)
+        found, self.left_out = _classes(tokenizer_or_ids, {"yes": yes, "no": no}, context, variants)
+        self.candidates = _candidates.check(found, ("yes", "no"), single=inputs == "logits")
         for form in found:
             if form not in self.candidates and form.text:
                 self.left_out[form.text] = f"it has {len(form.ids)} tokens"
