@@ -5,19 +5,16 @@ What is done with the decisions lives in _totals.py and in the metrics.
 
 from __future__ import annotations
 
-import functools
-import math
-import numbers
 import warnings
 from collections.abc import Iterator
-from typing import Any, Callable, NamedTuple, TypeVar, cast
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from mindeval import inputs
+from mindeval.classification._arguments import spread_weights
 from mindeval.kernels.count import count_classes, count_pairs
 
-TASKS = ("classification", "binary", "multiclass", "multilabel")
 BLOCK = 1 << 15  # labels of a block: a few int64 blocks of this size stay in the second-level cache
 _SCORES_OF_A_BLOCK = 1 << 20
 
@@ -75,8 +72,8 @@ class Decisions:
                 weights = None if weights is None else weights[keep]
             if labels.size:
                 if keep is not None:
-                    _check_range(labels, self.limit, "labels", self.ignore_index)
-                _check_range(predictions, self.limit, "predictions", None)
+                    check_range(labels, self.limit, "labels", self.ignore_index)
+                check_range(predictions, self.limit, "predictions", None)
                 self._seen += labels.size
                 yield Block(predictions, labels, weights)
 
@@ -153,15 +150,7 @@ def decide(
         given = given[..., 0]
     classes = limit or 0
     if given.shape == wanted.shape:
-        if given.dtype.kind in "iub":
-            decided = _ids(given, "predictions")
-        elif task == "binary":
-            decided = above_threshold(given, threshold, wanted != ignore_index if counted is None else counted)
-        else:
-            decided = _whole_ids(given, wanted, task, wanted != ignore_index if counted is None else counted)
-            inputs.check_ids_apart(decided, str(getattr(predictions, "dtype", given.dtype)).lower(), "predictions")
-        if task == "classification":
-            warn_of_one_hot(decided, wanted)
+        decided = read_decided(given, predictions, wanted, ignore_index, counted, task, threshold)
         if top_k != 1:
             raise ValueError(
                 f"top_k={top_k} needs scores of every class, but got class ids of shape {list(given.shape)}"
@@ -179,6 +168,36 @@ def decide(
     return Decisions(
         decided.reshape(-1), wanted.reshape(-1), flat_counted, flat_weights, ignore_index, limit, classes, len(wanted)
     )
+
+
+def read_decided(
+    given: np.ndarray,
+    predictions: Any,
+    labels: np.ndarray,
+    ignore_index: int,
+    counted: np.ndarray | None,
+    task: str,
+    threshold: float,
+) -> np.ndarray:
+    """Decided classes from predictions of the labels' shape: ids, or for ``task="binary"`` scores of class 1.
+
+    Args:
+        given: the predictions as an array; where a label does not count they may hold anything.
+        predictions: as the caller gave them, for their dtype.
+        labels, ignore_index, counted, task, threshold: see ``decide``.
+    """
+    if given.dtype.kind in "iub":
+        decided = _ids(given, "predictions")
+    else:
+        flags = labels != ignore_index if counted is None else counted
+        if task == "binary":
+            decided = above_threshold(given, threshold, flags)
+        else:
+            decided = _whole_ids(given, labels, task, flags)
+            inputs.check_ids_apart(decided, str(getattr(predictions, "dtype", given.dtype)).lower(), "predictions")
+    if task == "classification":
+        warn_of_one_hot(decided, labels)
+    return decided
 
 
 class Flags(NamedTuple):
@@ -258,7 +277,7 @@ def above_threshold(scores: np.ndarray, threshold: float, counted: np.ndarray) -
     if 0 < threshold < 1 and values.size and (values.min() < 0 or values.max() > 1):
         raise ValueError(
             f"predictions must be probabilities in [0, 1] for threshold={threshold}, but got values from "
-            f"{values.min():g} to {values.max():g}: for logits say threshold=0.0"
+            f"{values.min().item()!r} to {values.max().item()!r}: for logits say threshold=0.0"
         )
     return scores > threshold
 
@@ -281,67 +300,37 @@ def highest(scores: np.ndarray, labels: np.ndarray, counted: np.ndarray, top_k: 
 
 def _highest_of_block(rows: np.ndarray, labels: np.ndarray, valid: np.ndarray, top_k: int) -> np.ndarray:
     best = rows.argmax(axis=1)
-    if rows.dtype.kind == "f":
-        peaks = rows[np.arange(len(rows)), best]  # argmax stops at the first NaN
-        bad = np.isnan(peaks) & valid
-        if bad.any():
-            raise ValueError(f"predictions must not be NaN where a label counts, but {int(bad.sum())} rows hold NaN")
+    _refuse_nan(rows[np.arange(len(rows)), best][valid])  # argmax stops at the first NaN
     if top_k == 1:
         return best
     inside = valid & (labels >= 0) & (labels < rows.shape[1])
     places = np.where(inside, labels, 0)
+    return np.where(inside & (_ranks_of_block(rows, places) < top_k), places, best)
+
+
+def label_ranks(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """How many classes rank above the label's, int64 [n], from scores [n, C] of any dtype and labels in [0, C).
+
+    Higher scores rank above, and of equal ones those of lower ids. Infinities are scores, NaN are refused.
+    """
+    ranks = np.empty(len(scores), np.int64)
+    step = max(1, _SCORES_OF_A_BLOCK // scores.shape[1])
+    for start in range(0, len(scores), step):
+        rows = scores[start : start + step]
+        _refuse_nan(rows.max(axis=1))
+        ranks[start : start + step] = _ranks_of_block(rows, labels[start : start + step])
+    return ranks
+
+
+def _ranks_of_block(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
     own = rows[np.arange(len(rows)), places][:, None]
-    rank = (rows > own).sum(axis=1) + ((rows == own) & (np.arange(rows.shape[1]) < places[:, None])).sum(axis=1)
-    return np.where(inside & (rank < top_k), places, best)
+    return (rows > own).sum(axis=1) + ((rows == own) & (np.arange(rows.shape[1]) < places[:, None])).sum(axis=1)
 
 
-def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
-    """Weights as flat float64 of a shape, from that shape or its first axes. They must be finite and >= 0."""
-    if weights is None:
-        return None
-    array = np.atleast_1d(inputs.to_numpy(weights, "weights")).astype(np.float64)
-    if array.shape != shape[: array.ndim]:
-        raise ValueError(
-            f"weights must have shape {list(shape)} or that of its first axes, but got {list(array.shape)}"
-        )
-    if not (np.isfinite(array) & (array >= 0)).all():
-        raise ValueError("weights must be finite and >= 0")
-    return np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape).reshape(-1)
-
-
-def check_weights(weights: Any, weighted: bool) -> None:
-    """Weights are sums of reals: a metric must know of them when its states are made, and they must then come."""
-    if weights is not None and not weighted:
-        raise ValueError("weights were given, but the metric was not made with weighted=True")
-    if weights is None and weighted:
-        raise ValueError("weights= must be given, for the metric was made with weighted=True")
-
-
-Method = TypeVar("Method", bound=Callable[..., None])
-
-
-def named_errors(construct: Method) -> Method:
-    """Let the errors of an ``__init__`` begin with the name of the class: "For 'F1Score', ..."."""
-
-    @functools.wraps(construct)
-    def named(self: Any, *values: Any, **options: Any) -> None:
-        try:
-            construct(self, *values, **options)
-        except (TypeError, ValueError) as error:
-            if str(error).startswith("For '"):
-                raise
-            raise type(error)(f"For '{type(self).__name__}', {error}") from error
-
-    return cast(Method, named)
-
-
-def check_threshold(threshold: float) -> float:
-    """The threshold, if it is a finite number: one between 0 and 1 is of probabilities, any other of other scores."""
-    if not isinstance(threshold, numbers.Real) or isinstance(threshold, bool) or not math.isfinite(threshold):
-        raise ValueError(
-            f"threshold must be a finite number (in (0, 1) for probabilities, 0.0 for logits), but got {threshold!r}"
-        )
-    return float(threshold)
+def _refuse_nan(peaks: np.ndarray) -> None:
+    if peaks.dtype.kind == "f" and np.isnan(peaks).any():
+        rows = int(np.isnan(peaks).sum())
+        raise ValueError(f"predictions must not be NaN where a label counts, but {rows} rows hold NaN")
 
 
 def warn_of_one_hot(predictions: np.ndarray, labels: np.ndarray) -> None:
@@ -351,7 +340,7 @@ def warn_of_one_hot(predictions: np.ndarray, labels: np.ndarray) -> None:
             f"predictions and labels {list(labels.shape)} look one-hot, but are taken for ids of class 0 and 1: "
             "give argmax(-1) of both, or say task='multilabel' (if they are ids, task='multiclass' or 'binary')",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
 
 
@@ -364,28 +353,6 @@ def is_one_hot(values: np.ndarray) -> bool:
 
 def _one_hot_rows(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all())
-
-
-def check_task(task: str, allowed: tuple = TASKS) -> str:
-    """The task, if it is one of those allowed."""
-    if task not in allowed:
-        raise ValueError(f"task must be one of {list(allowed)}, but got {task!r}")
-    return task
-
-
-def check_classes(num_classes: int | None, task: str) -> int | None:
-    """The declared number of classes; 2 for ``task="binary"``."""
-    if num_classes is not None and (
-        isinstance(num_classes, bool) or int(num_classes) != num_classes or num_classes < 1
-    ):
-        raise ValueError(f"num_classes must be a whole number >= 1, but got {num_classes!r}")
-    if task == "binary":
-        if num_classes not in (None, 2):
-            raise ValueError(f"task='binary' has 2 classes, but got num_classes={num_classes}")
-        return 2
-    if task != "multilabel" and num_classes == 1:
-        raise ValueError(f"num_classes must be >= 2 for task={task!r}, but got 1")
-    return None if num_classes is None else int(num_classes)
 
 
 def _ids(value: Any, what: str) -> np.ndarray:
@@ -421,10 +388,14 @@ def _check_width(width: int, limit: int | None, top_k: int) -> int:
 
 
 def _inside(ids: np.ndarray, limit: int | None) -> bool:
-    return int(ids.view(np.uint64).max()) < (2**63 if limit is None else limit)  # a negative id is a huge one
+    if ids.dtype.kind == "b" or not ids.size:
+        return True
+    unsigned = ids.astype(np.int64, copy=False).view(np.uint64)  # a negative id is a huge one
+    return int(unsigned.max()) < (2**63 if limit is None else limit)
 
 
-def _check_range(ids: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:
+def check_range(ids: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:
+    """Raise a ValueError unless all ids lie in [0, limit), or are not negative where there is no limit."""
     if _inside(ids, limit):
         return
     wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())

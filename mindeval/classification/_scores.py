@@ -11,7 +11,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification import _ranking
-from mindeval.classification._decisions import check_classes, check_task, check_weights, named_errors, spread_weights
+from mindeval.classification._arguments import check_classes, check_task, check_weights, named_errors, spread_weights
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.metric import Metric
 from mindeval.state import Counts, Rows, State

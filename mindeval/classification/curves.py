@@ -9,7 +9,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification import _ranking
-from mindeval.classification._decisions import named_errors
+from mindeval.classification._arguments import named_errors
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scores import ScoreMetric, sorted_words
 

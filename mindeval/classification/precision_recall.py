@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindeval.classification import _totals
-from mindeval.classification._decisions import named_errors
+from mindeval.classification._arguments import check_number, named_errors
 from mindeval.classification._rates import ClassRate
 from mindeval.classification._totals import ClassTotals, Total
 
@@ -136,13 +136,13 @@ class FBetaScore(ClassRate):
     def __init__(
         self, beta: float = 1.0, task: str = "classification", num_classes: int | None = None, **options: Any
     ) -> None:
-        self.beta = float(beta)
-        if not 0 < self.beta < float("inf"):
+        self.beta = check_number(beta, "beta")
+        if self.beta <= 0:
             raise ValueError(f"beta must be a finite number > 0, but got {beta}")
         self._square = _totals.exact_square(self.beta)
         super().__init__(task, num_classes, **options)
 
-    def _own_settings(self) -> dict[str, Any]:
+    def _formula_settings(self) -> dict[str, Any]:
         return {"beta": self.beta}
 
     def _formula(self, totals: ClassTotals) -> tuple[Total, Total]:

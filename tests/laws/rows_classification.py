@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from mindeval import BrierScore, CalibrationError, CohenKappa, ConfusionMatrix, LogLoss, MatthewsCorrCoef
 from mindeval.classification.accuracy import Accuracy
-from mindeval.classification.calibration import BrierScore, CalibrationError, LogLoss
-from mindeval.classification.confusion import CohenKappa, ConfusionMatrix, MatthewsCorrCoef
 from mindeval.classification.curves import AUROC, ROC, AveragePrecision, PrecisionRecallCurve
 from mindeval.classification.hamming import HammingLoss
 from mindeval.classification.jaccard import JaccardIndex

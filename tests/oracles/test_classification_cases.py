@@ -8,8 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from mindeval import Accuracy
-from mindeval.classification.confusion import CohenKappa, ConfusionMatrix, MatthewsCorrCoef
+from mindeval import Accuracy, CohenKappa, ConfusionMatrix, MatthewsCorrCoef
 from mindeval.classification.curves import AUROC, ROC, auc
 from mindeval.classification.precision_recall import F1Score, FBetaScore, Precision, Recall
 
