@@ -11,6 +11,8 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
+from mindeval.classification._exact import two_sum
+
 BINS = 1 << 16  # the top 16 bits of a float32: sign, exponent and 7 bits of the mantissa
 _LOWEST = np.int64(-(2**63))
 _MAGNITUDE = np.int64(2**63 - 1)
@@ -65,31 +67,90 @@ def lower_edges(bins: np.ndarray) -> np.ndarray:
 
 
 class Problem(NamedTuple):
-    """One class against the rest: the keys of its positives and negatives, and their weights if there are any."""
+    """One class against the rest: the keys of its positives and negatives, and their weights if there are any.
+
+    ``scores``: the score of each key where keys are numbers of scores and not ``keys_of`` them.
+    """
 
     positives: np.ndarray
     negatives: np.ndarray
     weights: tuple[np.ndarray, np.ndarray] | None = None
+    scores: np.ndarray | None = None
 
 
 class Steps(NamedTuple):
     """A ranking from the highest score down, one step for each distinct score: thresholds, and how many positives and
-    negatives reach them (int64, or float64 sums of weights)."""
+    negatives reach them (int64; or sums of weights, each over a power of two: weights of negatives over one that is
+    2^balance times that of positives)."""
 
     thresholds: np.ndarray
     true_positives: np.ndarray
     false_positives: np.ndarray
+    balance: int = 0
+
+    @property
+    def reached(self) -> np.ndarray:
+        """How many reach each threshold, in the measure of ``true_positives``."""
+        if not self.balance:
+            return self.true_positives + self.false_positives
+        with np.errstate(over="ignore"):  # then the positives are nothing beside them
+            return self.true_positives + np.ldexp(self.false_positives, self.balance)
 
 
 def steps_of(problem: Problem) -> Steps:
     """The ranking of all distinct scores."""
+    problem, balance = _scaled(problem)
     keys, labels, weights = _ranked(problem)
     last = np.flatnonzero(np.concatenate([keys[1:] != keys[:-1], [True]])) if keys.size else np.zeros(0, np.int64)
+    thresholds = scores_of(keys[last]) if problem.scores is None else problem.scores[keys[last]]
     if weights is None:
         positives = np.cumsum(labels, dtype=np.int64)[last]
-        return Steps(scores_of(keys[last]), positives, last + 1 - positives)
+        return Steps(thresholds, positives, last + 1 - positives)
     positives, negatives = np.cumsum(weights * labels)[last], np.cumsum(weights * (1 - labels))[last]
-    return Steps(scores_of(keys[last]), positives, negatives)
+    return Steps(thresholds, positives, negatives, balance)
+
+
+def _scaled(problem: Problem) -> tuple[Problem, int]:
+    """The problem with weights of at most 1, so that no sum or product of them overflows or vanishes; a power of two
+    changes no bit. And by how many more of them the weights of negatives were divided."""
+    if problem.weights is None:
+        return problem, 0
+    powers = [int(np.frexp(part.max(initial=0))[1]) for part in problem.weights]
+    positives, negatives = (np.ldexp(part, -power) for part, power in zip(problem.weights, powers))
+    return problem._replace(weights=(positives, negatives)), powers[1] - powers[0]
+
+
+def column_differences(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """The second column minus the first of [n, 2], exactly: float64 [n], and what rounding lost, if it lost anything.
+
+    >>> column_differences(np.float32([[1, 1e-20], [1, 1e-25], [0.5, 1]]))[0].tolist()
+    [-1.0, -1.0, 0.5]
+    """
+    low, high = columns[:, 0].astype(np.float64), columns[:, 1].astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        rounded, lost = two_sum(high, -low)
+    if not np.isfinite(rounded).all():
+        endless = ~np.isfinite(rounded)
+        if np.isnan(rounded).any():
+            raise ValueError("of two columns of scores one at least must be finite, or their difference is undefined")
+        if (np.isfinite(low) & np.isfinite(high) & endless).any():
+            raise ValueError("two columns of scores must not differ by more than float64 can hold: give one score")
+        lost = np.where(endless, 0.0, lost)
+    return rounded, lost if lost.any() else None
+
+
+def numbered(keys: np.ndarray, lost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of two words, numbered in their order from 0 without gaps; and the first word of each number.
+
+    >>> numbered(np.array([7, 5, 7, 7]), np.array([1, 0, 0, 1]))
+    (array([2, 0, 1, 2]), array([5, 7, 7]))
+    """
+    order = np.lexsort((lost, keys))
+    first, second = keys[order], lost[order]
+    new = np.concatenate([[False], (first[1:] != first[:-1]) | (second[1:] != second[:-1])])
+    numbers = np.empty(len(keys), np.int64)
+    numbers[order] = np.cumsum(new)
+    return numbers, np.concatenate([first[:1], first[new]])
 
 
 def steps_of_packed(packed: np.ndarray) -> Steps:
@@ -207,9 +268,8 @@ def average_precision(steps: Steps) -> float:
     if not positives:
         return math.nan
     gained = np.diff(steps.true_positives, prepend=0)
-    reached = steps.true_positives + steps.false_positives
     counts = gained > 0
-    terms = gained[counts] * steps.true_positives[counts] / reached[counts]
+    terms = gained[counts] * steps.true_positives[counts] / steps.reached[counts]
     return math.fsum(terms.tolist()) / positives
 
 

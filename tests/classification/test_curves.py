@@ -13,8 +13,8 @@ import pytest
 from sklearn import metrics as sk
 from sklearn.preprocessing import label_binarize
 
+from mindeval import AUROC, ROC, AveragePrecision, PrecisionRecallCurve, auc
 from mindeval.classification import _ranking
-from mindeval.classification.curves import AUROC, ROC, AveragePrecision, PrecisionRecallCurve, auc
 
 SCORES = {
     "probabilities": lambda rng, n: rng.random(n),

@@ -8,9 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import BrierScore, CalibrationError, CohenKappa, ConfusionMatrix, LogLoss, MatthewsCorrCoef
+from mindeval import (
+    AUROC,
+    ROC,
+    AveragePrecision,
+    BrierScore,
+    CalibrationError,
+    CohenKappa,
+    ConfusionMatrix,
+    LogLoss,
+    MatthewsCorrCoef,
+    PrecisionRecallCurve,
+)
 from mindeval.classification.accuracy import Accuracy
-from mindeval.classification.curves import AUROC, ROC, AveragePrecision, PrecisionRecallCurve
 from mindeval.classification.hamming import HammingLoss
 from mindeval.classification.jaccard import JaccardIndex
 from mindeval.classification.precision_recall import F1Score, FBetaScore, Precision, Recall
