@@ -217,20 +217,24 @@ def area_of_packed(packed: np.ndarray) -> tuple[float, int]:
         following = packed[start + 1 : start + _BLOCK + 1]
         mixed = (block[: len(following)] ^ following) == 1  # a negative, then a positive of the same score
         if mixed.any():
-            tied.append(block[: len(following)][mixed])
+            tied.append(start + np.flatnonzero(mixed))
     negatives = len(packed) - positives
     if not positives or not negatives:
         return math.nan, positives
     below = positions - positives * (positives - 1) // 2  # a tied negative sorts before its positives
-    pairs_tied = sum(_tied_pairs(packed, keys) for keys in tied)
+    pairs_tied = _tied_pairs(packed, np.concatenate(tied)) if tied else 0
     return (2 * below - pairs_tied) / (2 * positives * negatives), positives
 
 
-def _tied_pairs(packed: np.ndarray, keys: np.ndarray) -> int:
-    """Pairs of a positive and a negative of one score, for the scores of which ``keys`` are the negatives."""
-    starts, middles = np.searchsorted(packed, keys, "left"), np.searchsorted(packed, keys, "right")
-    ends = np.searchsorted(packed, keys + 1, "right")
-    return int(((middles - starts) * (ends - middles)).sum())
+def _tied_pairs(packed: np.ndarray, places: np.ndarray) -> int:
+    """Pairs of a positive and a negative of one score, for the scores whose last negatives are at ``places``."""
+    keys, last = packed[places], len(packed) - 1
+    starts, ends = places.copy(), places + 2  # most scores that tie at all are those of one pair
+    more = (packed[np.maximum(places - 1, 0)] == keys) & (places > 0)
+    starts[more] = np.searchsorted(packed, keys[more], "left")
+    more = (packed[np.minimum(ends, last)] == keys + 1) & (ends <= last)
+    ends[more] = np.searchsorted(packed, keys[more] + 1, "right")
+    return int(((places + 1 - starts) * (ends - places - 1)).sum())
 
 
 def area(problem: Problem) -> float:
