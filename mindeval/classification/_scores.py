@@ -12,7 +12,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification import _ranking
-from mindeval.classification._arguments import check_classes, check_task, check_weights, named_errors
+from mindeval.classification._arguments import check_classes, check_flag, check_task, check_weights, named_errors
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scored import Scored, read_scores
 from mindeval.metric import Metric
@@ -47,9 +47,9 @@ class ScoreMetric(Metric):
             raise ValueError(f"mode must be 'exact' or 'binned', but got {mode!r}")
         if task in ("multiclass", "multilabel") and num_classes is None:
             raise ValueError(f"num_classes is required for task={task!r}: one ranking is kept for each class")
-        if weighted and mode == "binned":
+        if check_flag(weighted, "weighted") and mode == "binned":
             raise ValueError("weights need mode='exact': bins hold integers")
-        self.mode, self.weighted = mode, bool(weighted)
+        self.mode, self.weighted = mode, weighted
         self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
         if task == "classification" and self.num_classes in (None, 2):
             self._kind = "binary"

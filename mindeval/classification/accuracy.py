@@ -71,8 +71,8 @@ class Accuracy(TokenMetric):
         name: the metric's name in messages.
 
     Raises:
-        ValueError: if shapes do not match, ids are not whole numbers, a label is out of range, a batch is empty, or a
-            row of scores holds NaN.
+        ValueError: if shapes do not match, ids are not whole numbers, a label or an id is out of range, a batch is
+            empty, a row of scores holds NaN, or sample ids are given (counts cannot tell repeated samples: mask them).
 
     The definition is that of scikit-learn's ``accuracy_score``, ``top_k_accuracy_score`` and
     ``balanced_accuracy_score``.

@@ -21,7 +21,7 @@ class AUROC(RankingAverage):
     task        scores                                                      labels
     =========== =========================================================== =======================================
     binary      of class 1, in the labels' shape, or with a last axis of    0, 1 or ``ignore_index``, any shape
-                1; or a last axis of 2: class 1 minus class 0 is the score
+                1; or a last axis of 2: class 1 minus class 0, exactly
     multiclass  ``[..., C]``: each class against the rest                   class ids or ``ignore_index``
     multilabel  ``[..., L]``                                                ``[..., L]``: 0, 1 or ``ignore_index``
     =========== =========================================================== =======================================
@@ -29,7 +29,9 @@ class AUROC(RankingAverage):
     Scores are any numbers but NaN, probabilities or logits: only their order matters and nothing is made of them.
     Logits of several classes are compared across rows as they are; for the order of probabilities give softmax.
 
-    ``mode="exact"`` keeps each score: 8 bytes, and 8 more with sample ids (multiclass adds 8 for each row's label).
+    ``mode="exact"`` keeps each score: 8 bytes, and 8 more with sample ids (multiclass adds 8 for each row's label). 16
+    more are kept of a binary score that one word does not hold: the difference of two columns that float64 would round,
+    an infinity, or a magnitude below 2^-511 or from 2^512.
     ``mode="binned"`` keeps 65,536 counts for positives and negatives each (1 MiB for each class), by the top 16 bits of
     the float32 score: sign, exponent, 7 bits of mantissa. Scores that share a bin count as tied, so the value is off
     by at most half the share of pairs in one bin; ``result()["error_bound"]`` is that bound. Bins are finest near 0, so
@@ -55,8 +57,9 @@ class AUROC(RankingAverage):
     With ``sample_ids``, one for each label (for each row, for multilabel), rows that padding repeated count once.
 
     Raises:
-        ValueError: for unknown arguments; ``update``: if shapes do not match, a label is out of range, or a score is
-            NaN; ``eval``: if an id came with two contents, and see ``Metric.eval``.
+        ValueError: for unknown arguments; ``update``: if shapes do not match, a label is out of range, a score is NaN,
+            integers lie beyond 2^53, or two columns have no difference (infinities of one sign); ``eval``: if an id
+            came with two contents, or ids came for some rows only, and see ``Metric.eval``.
 
     With labels of one kind only the value is nan, with a ``RuntimeWarning``.
 

@@ -46,7 +46,8 @@ class CalibrationError(ProbabilityMetric):
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes do not match, a label is out of range, or
-            probabilities are NaN, outside [0, 1] or do not sum to 1.
+            probabilities are NaN, outside [0, 1] or do not sum to 1; from logits: if one is NaN or inf, or all of a
+            row are -inf; if sample ids are given, which sums cannot honour.
 
     The definition is that of Guo et al., *On Calibration of Modern Neural Networks* (ICML 2017).
 

@@ -100,7 +100,7 @@ class MeanAbsoluteError(_MeanError):
     rows).
 
     ``update(predictions, labels[, mask])``: numbers of one shape and any dtype (predictions may be ``[N, 1]`` for
-    labels ``[N]``); the mask is boolean, of that shape or its first axis. ``result()``: ``mae`` and ``weight``
+    labels ``[N]``), whose differences are exact; the mask is boolean, of that shape or its first axis. ``result()``: ``mae`` and ``weight``
     (numbers, or the sum of weights).
 
     Args:
@@ -109,7 +109,8 @@ class MeanAbsoluteError(_MeanError):
         name: the metric's name in messages.
 
     Raises:
-        ValueError: ``update``: if shapes differ, or a number that counts is NaN or infinite.
+        ValueError: ``update``: if shapes differ, a number that counts is NaN or infinite, or sample ids are given, which
+            sums cannot honour.
         TypeError: ``update``: for texts, or a mask that is not boolean.
 
     The definition is that of scikit-learn's ``mean_absolute_error``.
@@ -137,7 +138,7 @@ class MeanSquaredError(_MeanError):
     r"""Mean squared error :math:`\frac1n\sum_i (x_i - y_i)^2` over all numbers (``mindspore.train.MSE`` divides by
     rows).
 
-    Squares keep what float64 rounding would lose. Inputs, arguments and errors are those of ``MeanAbsoluteError``.
+    Differences and squares are exact. Inputs, arguments and errors are those of ``MeanAbsoluteError``.
     ``result()``: ``mse``, ``rmse`` (its root) and ``weight``. The definition is that of scikit-learn's
     ``mean_squared_error``.
 
