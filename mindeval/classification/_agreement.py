@@ -6,7 +6,8 @@ from typing import Any
 
 from mindeval.classification import _totals
 from mindeval.classification._decision_metric import DecisionMetric, flat
-from mindeval.classification._decisions import Decisions, Flags
+from mindeval.classification._decisions import Decisions
+from mindeval.classification._flags import Flags
 from mindeval.classification._totals import ClassTotals, Total
 from mindeval.state import State
 

@@ -94,13 +94,16 @@ def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
     """Weights as flat float64 of a shape, from that shape or its first axes. They must be finite and >= 0."""
     if weights is None:
         return None
-    array = np.atleast_1d(inputs.to_numpy(weights, "weights")).astype(np.float64)
+    given = np.atleast_1d(inputs.to_numpy(weights, "weights"))
+    array = given.astype(np.float64)
     if array.shape != shape[: array.ndim]:
         raise ValueError(
             f"weights must have shape {list(shape)} or that of its first axes, but got {list(array.shape)}"
         )
     if not (np.isfinite(array) & (array >= 0)).all():
         raise ValueError("weights must be finite and >= 0")
+    if given.dtype.kind in "iu" and array.max(initial=0) > 2**53:
+        raise ValueError("integer weights must not be above 2^53, beyond which float64 cannot tell them apart")
     return np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape).reshape(-1)
 
 

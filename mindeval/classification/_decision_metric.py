@@ -17,7 +17,8 @@ from mindeval.classification._arguments import (
     named_errors,
     refuse_ids,
 )
-from mindeval.classification._decisions import Decisions, Flags, decide, decide_flags
+from mindeval.classification._decisions import Decisions, decide
+from mindeval.classification._flags import Flags, decide_flags
 from mindeval.classification._widths import check_widths, widths_added, widths_states
 from mindeval.metric import Metric
 from mindeval.state import State

@@ -13,10 +13,10 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
+from mindeval.classification._class_scores import above_threshold, highest
 from mindeval.kernels.count import count_classes, count_pairs
 
 BLOCK = 1 << 15  # labels of a block: a few int64 blocks of this size stay in the second-level cache
-_SCORES_OF_A_BLOCK = 1 << 20
 
 
 class Block(NamedTuple):
@@ -136,7 +136,7 @@ def decide(
     Warns where ``task="classification"`` takes what looks one-hot for ids. That is no error, for a batch of ids may
     look so by chance, and whether a batch is taken must not depend on how the data was cut.
     """
-    wanted = np.atleast_1d(_ids(labels, "labels"))
+    wanted = np.atleast_1d(whole_ids(labels, "labels"))
     given = inputs.to_numpy(predictions, "predictions")
     if wanted.size == 0:
         raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
@@ -187,150 +187,17 @@ def read_decided(
         labels, ignore_index, counted, task, threshold: see ``decide``.
     """
     if given.dtype.kind in "iub":
-        decided = _ids(given, "predictions")
+        decided = whole_ids(given, "predictions")
     else:
         flags = labels != ignore_index if counted is None else counted
         if task == "binary":
             decided = above_threshold(given, threshold, flags)
         else:
-            decided = _whole_ids(given, labels, task, flags)
+            decided = _ids_where_counted(given, labels, task, flags)
             inputs.check_ids_apart(decided, str(getattr(predictions, "dtype", given.dtype)).lower(), "predictions")
     if task == "classification":
         warn_of_one_hot(decided, labels)
     return decided
-
-
-class Flags(NamedTuple):
-    """A multilabel batch, [rows, labels] each: the decided flags, the true flags, and which of them count."""
-
-    predictions: np.ndarray
-    labels: np.ndarray
-    counted: np.ndarray
-    weights: np.ndarray | None
-    samples: int
-
-
-def decide_flags(
-    predictions: Any,
-    labels: Any,
-    mask: Any = None,
-    weights: Any = None,
-    *,
-    num_classes: int | None = None,
-    threshold: float = 0.5,
-    ignore_index: int = -100,
-) -> Flags:
-    """Decided and true flags of a multilabel batch: both inputs [..., L], the labels 0 or 1.
-
-    Integer or boolean predictions are flags; floats are scores, decided by ``threshold``. ``mask`` has the labels'
-    shape, or that without the last axis. Rows of which no label counts are left out.
-
-    Raises:
-        ValueError, TypeError: if shapes, dtypes or ranges do not fit; see the messages.
-    """
-    wanted = _ids(labels, "labels")
-    given = inputs.to_numpy(predictions, "predictions")
-    if wanted.ndim == 0 or given.shape != wanted.shape:
-        raise ValueError(
-            "multilabel predictions and labels must have one shape [..., labels], but got "
-            f"{list(given.shape)} against {list(wanted.shape)}"
-        )
-    if wanted.size == 0:
-        raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
-    if num_classes is not None and wanted.shape[-1] != num_classes:
-        raise ValueError(
-            f"labels must have num_classes={num_classes} labels on the last axis, but got {list(wanted.shape)}"
-        )
-    wanted = wanted[None] if wanted.ndim == 1 else wanted
-    given = given.reshape(wanted.shape)
-    counted = wanted != ignore_index
-    if mask is not None:
-        per_row = np.shape(mask) == wanted.shape[:-1]
-        flags = inputs.boolean_mask(mask, wanted.shape[:-1] if per_row else wanted.shape)
-        counted = counted & (flags[..., None] if per_row else flags)
-    _check_flags(wanted[counted], "labels")
-    if given.dtype.kind == "f":
-        decided = above_threshold(given, threshold, counted)
-    else:
-        _check_flags(given[counted], "predictions")
-        decided = given.astype(bool)
-    width = wanted.shape[-1]
-    row_weights = spread_weights(weights, wanted.shape[:-1])
-    rows_counted = counted.reshape(len(wanted), -1).any(axis=1)
-    decided, truth, counted = (array.reshape(-1, width) for array in (decided, wanted == 1, counted))
-    keep = counted.any(axis=1)
-    if not keep.all():
-        decided, truth, counted = decided[keep], truth[keep], counted[keep]
-        row_weights = None if row_weights is None else row_weights[keep]
-    return Flags(decided, truth, counted, row_weights, int(rows_counted.sum()))
-
-
-def above_threshold(scores: np.ndarray, threshold: float, counted: np.ndarray) -> np.ndarray:
-    """Which scores lie above the threshold (a score that equals it does not).
-
-    A threshold strictly between 0 and 1 is one of probabilities, and scores outside [0, 1] are an error: nothing is
-    guessed. Any other threshold takes scores of any range, as 0.0 for logits.
-    """
-    values = scores[counted]
-    if np.isnan(values).any():
-        raise ValueError("predictions must not be NaN where a label counts")
-    if 0 < threshold < 1 and values.size and (values.min() < 0 or values.max() > 1):
-        raise ValueError(
-            f"predictions must be probabilities in [0, 1] for threshold={threshold}, but got values from "
-            f"{values.min().item()!r} to {values.max().item()!r}: for logits say threshold=0.0"
-        )
-    return scores > threshold
-
-
-def highest(scores: np.ndarray, labels: np.ndarray, counted: np.ndarray, top_k: int = 1) -> np.ndarray:
-    """The class with the highest score on the last axis; the label itself where it is among the ``top_k`` highest.
-
-    Equal scores rank by id, the lower first. Rows that do not count may hold anything.
-    """
-    if scores.dtype.kind not in "fiub":
-        raise TypeError(f"scores must be numbers, but got {scores.dtype}")
-    rows, wanted, valid = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1), counted.reshape(-1)
-    decided = np.empty(len(rows), np.int64)
-    step = max(1, _SCORES_OF_A_BLOCK // rows.shape[1])
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        decided[part] = _highest_of_block(rows[part], wanted[part], valid[part], top_k)
-    return decided.reshape(labels.shape)
-
-
-def _highest_of_block(rows: np.ndarray, labels: np.ndarray, valid: np.ndarray, top_k: int) -> np.ndarray:
-    best = rows.argmax(axis=1)
-    _refuse_nan(rows[np.arange(len(rows)), best][valid])  # argmax stops at the first NaN
-    if top_k == 1:
-        return best
-    inside = valid & (labels >= 0) & (labels < rows.shape[1])
-    places = np.where(inside, labels, 0)
-    return np.where(inside & (_ranks_of_block(rows, places) < top_k), places, best)
-
-
-def label_ranks(scores: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """How many classes rank above the label's, int64 [n], from scores [n, C] of any dtype and labels in [0, C).
-
-    Higher scores rank above, and of equal ones those of lower ids. Infinities are scores, NaN are refused.
-    """
-    ranks = np.empty(len(scores), np.int64)
-    step = max(1, _SCORES_OF_A_BLOCK // scores.shape[1])
-    for start in range(0, len(scores), step):
-        rows = scores[start : start + step]
-        _refuse_nan(rows.max(axis=1))
-        ranks[start : start + step] = _ranks_of_block(rows, labels[start : start + step])
-    return ranks
-
-
-def _ranks_of_block(rows: np.ndarray, places: np.ndarray) -> np.ndarray:
-    own = rows[np.arange(len(rows)), places][:, None]
-    return (rows > own).sum(axis=1) + ((rows == own) & (np.arange(rows.shape[1]) < places[:, None])).sum(axis=1)
-
-
-def _refuse_nan(peaks: np.ndarray) -> None:
-    if peaks.dtype.kind == "f" and np.isnan(peaks).any():
-        rows = int(np.isnan(peaks).sum())
-        raise ValueError(f"predictions must not be NaN where a label counts, but {rows} rows hold NaN")
 
 
 def warn_of_one_hot(predictions: np.ndarray, labels: np.ndarray) -> None:
@@ -355,13 +222,13 @@ def _one_hot_rows(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all())
 
 
-def _ids(value: Any, what: str) -> np.ndarray:
+def whole_ids(value: Any, what: str) -> np.ndarray:
     """Integers as they are (no copy is made of int32), floats as int64 if they are whole numbers."""
     array = inputs.to_numpy(value, what)
     return array if array.dtype.kind in "ib" else inputs.class_ids(value, what)
 
 
-def _whole_ids(given: np.ndarray, labels: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:
+def _ids_where_counted(given: np.ndarray, labels: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:
     try:
         return inputs.class_ids(np.where(counted, given, 0), "predictions")
     except ValueError as error:
@@ -402,9 +269,3 @@ def check_range(ids: np.ndarray, limit: int | None, what: str, ignore_index: int
     bounds = ">= 0" if limit is None else f"in [0, {limit})"
     besides = "" if ignore_index is None else f" or {ignore_index} (ignored)"
     raise ValueError(f"{what} must be class ids {bounds}{besides}, but got {wrong}")
-
-
-def _check_flags(values: np.ndarray, what: str) -> None:
-    if values.dtype.kind != "b" and values.size and (values.min() < 0 or values.max() > 1):
-        wrong = values.min() if values.min() < 0 else values.max()
-        raise ValueError(f"multilabel {what} must be 0 or 1, but got {wrong}")

@@ -11,7 +11,8 @@ from mindeval import inputs
 from mindeval.classification import _exact, _totals
 from mindeval.classification._arguments import check_classes, check_flag, named_errors
 from mindeval.classification._decision_metric import DecisionMetric
-from mindeval.classification._decisions import Decisions, Flags
+from mindeval.classification._decisions import Decisions
+from mindeval.classification._flags import Flags
 from mindeval.classification._totals import NOTHING, ClassTotals
 from mindeval.state import Count, ExactSum, State
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
-from mindeval.classification._ranking import column_differences
+from mindeval.classification._score_words import column_differences
 
 
 class Scored(NamedTuple):

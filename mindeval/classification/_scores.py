@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs
-from mindeval.classification import _ranking
+from mindeval.classification import _ranking, _score_words
 from mindeval.classification._arguments import check_classes, check_flag, check_task, check_weights, named_errors
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scored import Scored, read_scores
@@ -67,9 +67,9 @@ class ScoreMetric(Metric):
     def _empty_states(self) -> dict[str, State]:
         weight = int(self.weighted)
         if self.mode == "binned":
-            if self.classes * 2 * _ranking.BINS > _MOST_BINS:
+            if self.classes * 2 * _score_words.BINS > _MOST_BINS:
                 raise ValueError(f"mode='binned' takes 1 MiB for each class, so num_classes={self.classes} is too many")
-            return {"bins": Counts((self.classes, 2, _ranking.BINS))}
+            return {"bins": Counts((self.classes, 2, _score_words.BINS))}
         if self._kind == "binary":  # the few scores that do not fit into one word are kept in two
             narrow: dict[str, State] = {"packed": Rows(1)} if self._packs else {"rows": Rows(2 + weight)}
             return {**narrow, "wide": Rows(3 + weight)}
@@ -91,34 +91,34 @@ class ScoreMetric(Metric):
 
     def _bin_counts(self, batch: Scored) -> np.ndarray:
         scores = batch.scores.reshape(len(batch.labels), self.classes)
-        counts = np.empty((self.classes, 2, _ranking.BINS), np.int64)
+        counts = np.empty((self.classes, 2, _score_words.BINS), np.int64)
         for place in range(self.classes):
             truth, keep = _truth(batch, self._kind, place)
-            bins = _ranking.bins_of(scores[keep, place]) + truth[keep] * _ranking.BINS
-            counts[place] = np.bincount(bins, minlength=2 * _ranking.BINS).reshape(2, -1)
+            bins = _score_words.bins_of(scores[keep, place]) + truth[keep] * _score_words.BINS
+            counts[place] = np.bincount(bins, minlength=2 * _score_words.BINS).reshape(2, -1)
         return counts
 
     def _rows(self, batch: Scored) -> dict[str, Any]:
         if self._kind == "binary":
             return self._binary_rows(batch)
         labels = _words_of_flags(batch) if self._kind == "multilabel" else batch.labels[:, None]
-        keys = _ranking.keys_of(batch.scores).reshape(len(batch.labels), self.classes)
+        keys = _score_words.keys_of(batch.scores).reshape(len(batch.labels), self.classes)
         return {"rows": _with_ids(np.column_stack([labels, keys, *_words_of_weights(batch)]), batch.ids)}
 
     def _binary_rows(self, batch: Scored) -> dict[str, Any]:
         """A word for score and label if it holds them, or with weights a row; else a row with both words of a score."""
         wide = np.zeros(len(batch.labels), bool) if batch.lost is None else batch.lost != 0
         if self._packs:
-            packed, left_out = _ranking.pack(batch.scores, batch.labels)
+            packed, left_out = _score_words.pack(batch.scores, batch.labels)
             wide[left_out] = True
             narrow = packed[:, None]
         else:
-            narrow = _columns(batch.labels, _ranking.keys_of(batch.scores), *_words_of_weights(batch))
+            narrow = _columns(batch.labels, _score_words.keys_of(batch.scores), *_words_of_weights(batch))
         name = "packed" if self._packs else "rows"
         if not wide.any():
             return {name: _with_ids(narrow, batch.ids)}
         lost = np.zeros(len(wide)) if batch.lost is None else batch.lost
-        words = [_ranking.keys_of(batch.scores[wide]), _ranking.keys_of(lost[wide])]
+        words = [_score_words.keys_of(batch.scores[wide]), _score_words.keys_of(lost[wide])]
         rest = _columns(batch.labels[wide], *words, *(part[wide] for part in _words_of_weights(batch)))
         ids = (None, None) if batch.ids is None else (batch.ids[~wide], batch.ids[wide])
         return {name: _with_ids(narrow[~wide], ids[0]), "wide": _with_ids(rest, ids[1])}
@@ -144,16 +144,16 @@ class ScoreMetric(Metric):
     def _problem_of_two_words(self, states: Any) -> Problem:
         wide = states["wide"].value
         if self._packs:
-            scores, labels = _ranking.unpack(states["packed"].value[:, 0])
-            narrow = _columns(labels, _ranking.keys_of(scores))
+            scores, labels = _score_words.unpack(states["packed"].value[:, 0])
+            narrow = _columns(labels, _score_words.keys_of(scores))
         else:
             narrow = states["rows"].value
         rows = np.concatenate([np.insert(narrow, 2, 0, axis=1), wide])
-        numbers, keys = _ranking.numbered(rows[:, 1], rows[:, 2])
+        numbers, keys = _score_words.numbered(rows[:, 1], rows[:, 2])
         rows = np.delete(rows, 1, axis=1)
         rows[:, 1] = numbers
         positives, negatives = (rows[rows[:, 0] == label, 1:] for label in (1, 0))
-        return _problem(positives, negatives, self.weighted)._replace(scores=_ranking.scores_of(keys))
+        return _problem(positives, negatives, self.weighted)._replace(scores=_score_words.scores_of(keys))
 
     def _ordered(self, rows: Rows) -> np.ndarray:
         return rows.value if self.weighted else rows.in_any_order  # float sums need one order, integers do not

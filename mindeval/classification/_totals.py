@@ -10,7 +10,8 @@ from typing import Any, Callable, NamedTuple, Union
 
 import numpy as np
 
-from mindeval.classification._decisions import Decisions, Flags
+from mindeval.classification._decisions import Decisions
+from mindeval.classification._flags import Flags
 from mindeval.state import Counts, ExactSum, Grouped, State
 
 Total = Union[int, Fraction]

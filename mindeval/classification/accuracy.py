@@ -20,7 +20,9 @@ from mindeval.classification._arguments import (
     refuse_ids,
     spread_weights,
 )
-from mindeval.classification._decisions import check_range, decide_flags, label_ranks, read_decided
+from mindeval.classification._class_scores import label_ranks
+from mindeval.classification._decisions import check_range, read_decided
+from mindeval.classification._flags import decide_flags
 from mindeval.classification._totals import by_class
 from mindeval.classification._widths import check_widths, widths_added, widths_states
 from mindeval.state import Count, Counts, ExactSum, Grouped, State

@@ -11,7 +11,8 @@ import numpy as np
 from mindeval.classification import _exact, _totals
 from mindeval.classification._arguments import check_classes, named_errors
 from mindeval.classification._decision_metric import DecisionMetric
-from mindeval.classification._decisions import Decisions, Flags
+from mindeval.classification._decisions import Decisions
+from mindeval.classification._flags import Flags
 from mindeval.classification._totals import Total
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
 

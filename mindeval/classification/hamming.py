@@ -8,7 +8,8 @@ import numpy as np
 
 from mindeval.classification import _exact, _totals
 from mindeval.classification._decision_metric import DecisionMetric, flat
-from mindeval.classification._decisions import Decisions, Flags
+from mindeval.classification._decisions import Decisions
+from mindeval.classification._flags import Flags
 from mindeval.state import Count, ExactSum, State
 
 

@@ -100,8 +100,8 @@ class MeanAbsoluteError(_MeanError):
     rows).
 
     ``update(predictions, labels[, mask])``: numbers of one shape and any dtype (predictions may be ``[N, 1]`` for
-    labels ``[N]``), whose differences are exact; the mask is boolean, of that shape or its first axis. ``result()``: ``mae`` and ``weight``
-    (numbers, or the sum of weights).
+    labels ``[N]``), whose differences are exact; the mask is boolean, of that shape or its first axis. ``result()``:
+    ``mae`` and ``weight`` (numbers, or the sum of weights).
 
     Args:
         weighted: True if ``update`` is given ``weights=``: numbers >= 0 of the labels' shape or its first axes.
@@ -109,8 +109,8 @@ class MeanAbsoluteError(_MeanError):
         name: the metric's name in messages.
 
     Raises:
-        ValueError: ``update``: if shapes differ, a number that counts is NaN or infinite, or sample ids are given, which
-            sums cannot honour.
+        ValueError: ``update``: if shapes differ, a number that counts is NaN or infinite, or sample ids are given,
+            which sums cannot honour.
         TypeError: ``update``: for texts, or a mask that is not boolean.
 
     The definition is that of scikit-learn's ``mean_absolute_error``.

@@ -15,7 +15,7 @@ from sklearn import metrics as sk
 from sklearn.preprocessing import label_binarize
 
 from mindeval import AUROC, ROC, AveragePrecision, PrecisionRecallCurve, auc
-from mindeval.classification import _ranking
+from mindeval.classification import _score_words
 
 SCORES = {
     "probabilities": lambda rng, n: rng.random(n),
@@ -392,10 +392,10 @@ def test_bins_keep_constant_memory_and_exact_mode_8_bytes_a_score():
 
 def test_keys_order_as_scores_and_give_them_back():
     scores = np.array([-np.inf, -1e300, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1e300, np.inf])
-    keys = _ranking.keys_of(scores)
+    keys = _score_words.keys_of(scores)
     assert (np.diff(keys) > 0).all()
-    assert _ranking.scores_of(keys).tolist() == scores.tolist()
-    assert _ranking.keys_of(np.array([-0.0])).tolist() == [0]
+    assert _score_words.scores_of(keys).tolist() == scores.tolist()
+    assert _score_words.keys_of(np.array([-0.0])).tolist() == [0]
 
 
 def test_the_order_of_updates_and_merges_does_not_matter():
