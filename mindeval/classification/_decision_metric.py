@@ -6,11 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs
 from mindeval.classification._arguments import (
     check_classes,
-    check_flag,
-    check_task,
     check_threshold,
     check_top_k,
     check_weights,
@@ -19,16 +16,14 @@ from mindeval.classification._arguments import (
 )
 from mindeval.classification._decisions import Decisions, decide
 from mindeval.classification._flags import Flags, decide_flags
-from mindeval.classification._widths import check_widths, widths_added, widths_states
-from mindeval.metric import Metric
-from mindeval.state import State
+from mindeval.classification._task_metric import TaskMetric, unusual
+from mindeval.classification._widths import widths_added
 
 
-class DecisionMetric(Metric):
+class DecisionMetric(TaskMetric):
     """A metric that adds up what was decided.
 
-    A subclass says which states it has, what decisions and flags add to them, and what the sums are worth. What it
-    needs of its own arguments it sets before it calls ``__init__``. The arguments are documented at ``Precision``.
+    A subclass says besides what decisions and flags add to its states. The arguments are documented at ``Precision``.
     """
 
     @named_errors
@@ -44,29 +39,11 @@ class DecisionMetric(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        self.task = check_task(task)
-        self.num_classes = check_classes(num_classes, task)
-        self.top_k, self.threshold = check_top_k(top_k, self.num_classes), check_threshold(threshold)
-        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
-        self.weighted = check_flag(weighted, "weighted")
-        own = self._own_settings()
-        settings = {**own, "task": self.task, "ignore": self.ignore_index}
-        rare = {
-            "num_classes": (self.num_classes, None),
-            "top_k": (self.top_k, 1),
-            "threshold": (self.threshold, 0.5),
-            "weighted": (self.weighted, False),
-        }
-        settings |= {key: value for key, (value, default) in rare.items() if value != default}
-        states = {**self._empty_states(), **widths_states(self.task, self.num_classes)}
-        super().__init__(states=states, settings=settings, distributed=distributed, name=name)
+        self.top_k, self.threshold = check_top_k(top_k, check_classes(num_classes, task)), check_threshold(threshold)
+        super().__init__(task, num_classes, ignore_index, weighted, distributed=distributed, name=name)
 
-    def _own_settings(self) -> dict[str, Any]:
-        """What the signature shows besides the arguments of all, once these are checked."""
-        return {}
-
-    def _empty_states(self) -> dict[str, State]:
-        raise TypeError(f"{type(self).__name__} must define _empty_states()")
+    def _described(self) -> dict[str, Any]:
+        return super()._described() | unusual({"top_k": (self.top_k, 1), "threshold": (self.threshold, 0.5)})
 
     def _of_decisions(self, decisions: Decisions) -> dict[str, Any]:
         """What a batch of binary or multiclass decisions adds to the states."""
@@ -75,10 +52,6 @@ class DecisionMetric(Metric):
     def _of_flags(self, flags: Flags) -> dict[str, Any]:
         """What a batch of multilabel decisions adds to the states."""
         raise TypeError(f"{type(self).__name__} must define _of_flags()")
-
-    def _results(self, states: Any) -> dict[str, Any]:
-        """``_compute`` of sound states."""
-        raise TypeError(f"{type(self).__name__} must define _results()")
 
     def _contribution(
         self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
@@ -96,10 +69,6 @@ class DecisionMetric(Metric):
             return {**self._of_flags(flags), **width, "samples": flags.samples}
         decisions = decide(predictions, labels, mask, weights, task=self.task, top_k=self.top_k, **options)
         return {**self._of_decisions(decisions), "samples": decisions.samples()}
-
-    def _compute(self, states: Any) -> dict[str, Any]:
-        check_widths(states)
-        return self._results(states)
 
 
 def flat(flags: Flags, ignore_index: int) -> Decisions:

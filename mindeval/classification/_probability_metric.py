@@ -7,24 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs
 from mindeval.classification import _exact
-from mindeval.classification._arguments import (
-    check_classes,
-    check_flag,
-    check_task,
-    check_weights,
-    named_errors,
-    refuse_ids,
-)
+from mindeval.classification._arguments import check_flag, check_weights, named_errors, refuse_ids
 from mindeval.classification._probabilities import Probabilities, read_probabilities
-from mindeval.classification._widths import check_widths, widths_added, widths_states
-from mindeval.metric import Metric
+from mindeval.classification._task_metric import TaskMetric
+from mindeval.classification._widths import widths_added
 from mindeval.state import Count, ExactSum, State
 
 
-class ProbabilityMetric(Metric):
-    """A metric of probabilities or logits. A subclass says which states it has and what a batch adds to them."""
+class ProbabilityMetric(TaskMetric):
+    """A metric of probabilities or logits. A subclass says besides what a batch adds to its states."""
 
     higher_is_better = False
 
@@ -40,30 +32,15 @@ class ProbabilityMetric(Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        self.from_logits, self.weighted = check_flag(from_logits, "from_logits"), check_flag(weighted, "weighted")
-        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
-        settings = {"task": task, "num_classes": self.num_classes, **self._own_settings()}
-        settings |= {"input": "logits" if self.from_logits else "probabilities", "ignore": self.ignore_index}
-        if self.weighted:
-            settings["weighted"] = True
-        states = {**self._empty_states(), **widths_states(self.task, self.num_classes)}
-        super().__init__(states=states, settings=settings, distributed=distributed, name=name)
+        self.from_logits = check_flag(from_logits, "from_logits")
+        super().__init__(task, num_classes, ignore_index, weighted, distributed=distributed, name=name)
 
-    def _own_settings(self) -> dict[str, Any]:
-        """What the signature shows besides the arguments of all."""
-        return {}
-
-    def _empty_states(self) -> dict[str, State]:
-        raise TypeError(f"{type(self).__name__} must define _empty_states()")
+    def _described(self) -> dict[str, Any]:
+        return {**super()._described(), "input": "logits" if self.from_logits else "probabilities"}
 
     def _of_batch(self, batch: Probabilities) -> dict[str, Any]:
         """What a batch adds to the states."""
         raise TypeError(f"{type(self).__name__} must define _of_batch()")
-
-    def _results(self, states: Any) -> dict[str, Any]:
-        """``_compute`` of sound states."""
-        raise TypeError(f"{type(self).__name__} must define _results()")
 
     def _contribution(
         self, probabilities: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
@@ -82,10 +59,6 @@ class ProbabilityMetric(Metric):
         )
         width = widths_added(self._states, batch.width)
         return {**self._of_batch(batch), **width, "samples": batch.samples}
-
-    def _compute(self, states: Any) -> dict[str, Any]:
-        check_widths(states)
-        return self._results(states)
 
 
 class MeanLoss(ProbabilityMetric):

@@ -13,6 +13,7 @@ from mindeval.classification._arguments import check_classes, check_flag, named_
 from mindeval.classification._decision_metric import DecisionMetric
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._flags import Flags
+from mindeval.classification._task_metric import unusual
 from mindeval.classification._totals import NOTHING, ClassTotals
 from mindeval.state import Count, ExactSum, State
 
@@ -61,13 +62,12 @@ class ClassRate(DecisionMetric):
         return states
 
     def _own_settings(self) -> dict[str, Any]:
-        settings = {**self._formula_settings(), "average": self.average}
         rare = {
             "classes": (self.classes, None),
             "zero_division": (self.zero_division, 0.0),
             "present_only": (self.labels_present_only, self.task != "multilabel"),
         }
-        return settings | {key: value for key, (value, default) in rare.items() if value != default}
+        return {**self._formula_settings(), "average": self.average} | unusual(rare)
 
     def _formula_settings(self) -> dict[str, Any]:
         return {}

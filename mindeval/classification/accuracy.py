@@ -23,6 +23,7 @@ from mindeval.classification._arguments import (
 from mindeval.classification._class_scores import label_ranks
 from mindeval.classification._decisions import check_range, read_decided
 from mindeval.classification._flags import decide_flags
+from mindeval.classification._task_metric import unusual
 from mindeval.classification._totals import by_class
 from mindeval.classification._widths import check_widths, widths_added, widths_states
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
@@ -125,7 +126,7 @@ class Accuracy(TokenMetric):
             "threshold": (self.threshold, 0.5),
             "weighted": (self.weighted, False),
         }
-        settings |= {key: value for key, (value, default) in rare.items() if value != default}
+        settings |= unusual(rare)
         number: State = ExactSum() if self.weighted else Count()
         states: dict[str, State] = {"correct": number, "total": number.zero(), **widths_states(task, self.num_classes)}
         if average != "micro":
