@@ -134,6 +134,8 @@ def _check_zero_division(value: float) -> float:
 def _check_chosen(classes: Sequence[int] | None, num_classes: int | None) -> list[int] | None:
     if classes is None:
         return None
+    if not isinstance(classes, (list, tuple, range, set, np.ndarray)):
+        raise TypeError(f"classes must be a list of class ids, but got {classes!r}")
     chosen = sorted({inputs.whole_number(place, "each of classes") for place in classes})
     if not chosen or chosen[0] < 0 or (num_classes is not None and chosen[-1] >= num_classes):
         bounds = ">= 0" if num_classes is None else f"in [0, {num_classes})"

@@ -401,6 +401,7 @@ def test_an_integer_mask_and_unannounced_weights_are_refused():
         {"zero_division": "warn"},
         {"zero_division": True},
         {"classes": [0.5]},
+        {"classes": 3},
     ],
 )
 def test_unknown_arguments_are_refused(options):
