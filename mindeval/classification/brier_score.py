@@ -12,9 +12,9 @@ from mindeval.classification._probability_metric import MeanLoss
 class BrierScore(MeanLoss):
     r"""The Brier score, mean squared error of probabilities: lower is better.
 
-    Binary and multilabel: :math:`\frac1n\sum_i (p_i - y_i)^2` in [0, 1]; for two columns the mean of both. Multiclass:
-    :math:`\frac1n\sum_i \sum_c (p_{ic} - [y_i = c])^2` in [0, 2]. These are the defaults of scikit-learn's
-    ``brier_score_loss`` (``scale_by_half="auto"``).
+    Binary and multilabel: :math:`\frac1n\sum_i (p_i - y_i)^2` in [0, 1]; for two columns the mean of both. Three
+    classes and more: :math:`\frac1n\sum_i \sum_c (p_{ic} - [y_i = c])^2` in [0, 2]. These are the defaults of
+    scikit-learn's ``brier_score_loss`` (``scale_by_half="auto"``).
 
     Inputs are those of ``CalibrationError``. ``result()``: ``brier_score`` and ``weight`` (labels, or the sum of
     weights).
@@ -52,4 +52,5 @@ class BrierScore(MeanLoss):
             return squares if batch.of_class_0 is None else (squares + (batch.of_class_0 - (1 - batch.labels)) ** 2) / 2
         values = _probabilities.softmax(batch.values) if self.from_logits else batch.values
         misses = values - (np.arange(values.shape[1]) == batch.labels[:, None])
-        return _probabilities.tree_sum(misses * misses)
+        squares = _probabilities.tree_sum(misses * misses)
+        return squares / 2 if values.shape[1] == 2 else squares

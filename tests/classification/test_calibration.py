@@ -178,6 +178,8 @@ def test_each_column_of_two_is_taken_as_it_is():
     assert LogLoss()(p, labels) == pytest.approx(-np.log(own).mean(), rel=1e-12)
     assert LogLoss()(p, labels) == pytest.approx(sk.log_loss(labels, p.astype(np.float64)), rel=1e-12)
     assert BrierScore()(p, labels) == pytest.approx(sk.brier_score_loss(labels, p.astype(np.float64)), rel=1e-12)
+    expected = sk.brier_score_loss(labels, p.astype(np.float64))
+    assert BrierScore(task="multiclass")(p, labels) == pytest.approx(expected, rel=1e-12)
     assert BrierScore()(p[:1], [1]) == pytest.approx(float(p[0, 0]) ** 2 / 2, rel=1e-12)
 
 
