@@ -56,7 +56,7 @@ class RankingAverage(ScoreMetric):
         if self.mode == "binned":
             counts = states["bins"].value
             return self._compute_binned(counts.sum(axis=0, keepdims=True) if self.average == "micro" else counts)
-        if self._packs and not len(states["wide"].value):
+        if self._packs and not len(states["wide"].in_any_order):
             return self._compute_packed(sorted_words(states["packed"]))
         problems = self._problems(states)
         if self.average == "micro":

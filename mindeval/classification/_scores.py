@@ -129,7 +129,7 @@ class ScoreMetric(Metric):
         """Samples, those that came with ids counted once."""
         kept = [state for state in states.values() if isinstance(state, Rows)]
         if len(kept) > 1:
-            kept = [state for state in kept if len(state.value)]
+            kept = [state for state in kept if len(state.in_any_order)]
             _check_ids([state.ids for state in kept])
         if all(state.ids is None for state in kept):
             return states["samples"].value
@@ -137,26 +137,23 @@ class ScoreMetric(Metric):
 
     def _problems(self, states: Any) -> list[Problem]:
         """The ranking problem of each class, in exact mode."""
-        if self._kind == "binary" and len(states["wide"].value):
+        if self._kind == "binary" and len(states["wide"].in_any_order):
             return [self._problem_of_two_words(states)]
-        return list(self._problems_of_rows(self._ordered(states["rows"])))
+        return list(self._problems_of_rows(states["rows"].in_any_order))
 
     def _problem_of_two_words(self, states: Any) -> Problem:
-        wide = states["wide"].value
+        wide = states["wide"].in_any_order
         if self._packs:
-            scores, labels = _score_words.unpack(states["packed"].value[:, 0])
+            scores, labels = _score_words.unpack(states["packed"].in_any_order[:, 0])
             narrow = _columns(labels, _score_words.keys_of(scores))
         else:
-            narrow = states["rows"].value
+            narrow = states["rows"].in_any_order
         rows = np.concatenate([np.insert(narrow, 2, 0, axis=1), wide])
         numbers, keys = _score_words.numbered(rows[:, 1], rows[:, 2])
         rows = np.delete(rows, 1, axis=1)
         rows[:, 1] = numbers
         positives, negatives = (rows[rows[:, 0] == label, 1:] for label in (1, 0))
         return _problem(positives, negatives, self.weighted)._replace(scores=_score_words.scores_of(keys))
-
-    def _ordered(self, rows: Rows) -> np.ndarray:
-        return rows.value if self.weighted else rows.in_any_order  # float sums need one order, integers do not
 
     def _problems_of_rows(self, matrix: np.ndarray) -> Iterator[Problem]:
         first = matrix.shape[1] - self.classes - int(self.weighted)
@@ -175,7 +172,7 @@ class ScoreMetric(Metric):
         """The ranking of each class: of distinct scores, or of bins."""
         if self.mode == "binned":
             return [_ranking.histogram_steps(counts) for counts in states["bins"].value]
-        if self._packs and not len(states["wide"].value):
+        if self._packs and not len(states["wide"].in_any_order):
             return [_ranking.steps_of_packed(sorted_words(states["packed"]))]
         return [_ranking.steps_of(problem) for problem in self._problems(states)]
 
