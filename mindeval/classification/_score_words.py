@@ -102,11 +102,13 @@ def pack(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray
     ((array([ 0.5, -2. ]), array([1, 0])), [1])
     """
     packed, left_out = np.empty(len(scores), np.int64), []
+    may_be_small = scores.dtype == np.float64  # float32 ends at 2^-149
     for start in range(0, len(scores), _BLOCK):
         part = slice(start, start + _BLOCK)
         bits = np.ascontiguousarray(scores[part], np.float64).view(np.int64)
         magnitudes = bits & _MAGNITUDE
-        if magnitudes.max() >= _LARGEST or int((magnitudes - 1).view(np.uint64).min()) < _SMALLEST - 1:
+        smallest = int((magnitudes - 1).view(np.uint64).min()) if may_be_small else _SMALLEST
+        if magnitudes.max() >= _LARGEST or smallest < _SMALLEST - 1:
             if magnitudes.max() > _INFINITE:
                 raise ValueError("scores must not be NaN where a label counts")
             outside = (magnitudes >= _LARGEST) | ((magnitudes > 0) & (magnitudes < _SMALLEST))
