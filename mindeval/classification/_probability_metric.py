@@ -43,8 +43,11 @@ class ProbabilityMetric(TaskMetric):
         raise TypeError(f"{type(self).__name__} must define _of_batch()")
 
     def _contribution(
-        self, probabilities: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
+        self, probabilities: Any, labels: Any, mask: Any = None, sample_ids: Any = None
     ) -> dict[str, Any]:
+        return self._of_inputs(probabilities, labels, mask, sample_ids, None)
+
+    def _of_inputs(self, probabilities: Any, labels: Any, mask: Any, sample_ids: Any, weights: Any) -> dict[str, Any]:
         refuse_ids(sample_ids)
         check_weights(weights, self.weighted)
         batch = read_probabilities(
@@ -70,6 +73,11 @@ class MeanLoss(ProbabilityMetric):
         if self.weighted:
             return {"total": _exact.product_sums(2), "weight": ExactSum()}
         return {"total": ExactSum(), "weight": Count()}
+
+    def _contribution(
+        self, probabilities: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
+    ) -> dict[str, Any]:
+        return self._of_inputs(probabilities, labels, mask, sample_ids, weights)
 
     def _losses(self, batch: Probabilities) -> np.ndarray:
         raise TypeError(f"{type(self).__name__} must define _losses()")

@@ -11,7 +11,7 @@ import pytest
 from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
-from mindeval import BrierScore, CalibrationError, F1Score, LogLoss
+from mindeval import BrierScore, CalibrationError, F1Score, LogLoss, MetricCollection
 from mindeval.classification import _probabilities
 
 
@@ -230,6 +230,14 @@ def test_a_binary_logit_of_minus_infinity_is_probability_0():
 def test_weights_of_any_magnitude_give_the_value_of_their_ratios(make, scale):
     expected = make()([0.9, 0.8], [0, 1])
     assert make(weighted=True)([0.9, 0.8], [0, 1], weights=[scale, scale]) == pytest.approx(expected, rel=1e-15)
+
+
+def test_weights_of_a_collection_go_to_the_members_that_take_them():
+    metrics = MetricCollection({"ece": CalibrationError(), "brier": BrierScore(weighted=True)})
+    metrics.update([0.9, 0.8], [0, 1], weights=[1.0, 3.0])
+    values = metrics.eval()
+    assert values["ece"] == CalibrationError()([0.9, 0.8], [0, 1])
+    assert values["brier"] == pytest.approx((0.9**2 + 3 * 0.2**2) / 4, rel=1e-15)
 
 
 def test_a_loss_of_infinity_counts_unless_its_weight_is_0():

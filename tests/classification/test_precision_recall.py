@@ -210,6 +210,9 @@ def test_multilabel_rows_of_two_widths_are_refused_whoever_brings_them(metric):
     other.update(np.float32([[0.2, 0.9, 0.1]]), [[0, 1, 1]])
     with pytest.raises(ValueError, match="rows of 2 labels and of 3: say num_classes="):
         one.merge(other)
+    one._states["widths"].merge(other._states["widths"])  # as the ranks of a distributed metric do
+    with pytest.raises(ValueError, match="rows of 2 labels and of 3: say num_classes="):
+        one.eval()
 
 
 @pytest.mark.parametrize(
