@@ -187,7 +187,7 @@ def read_decided(
         labels, ignore_index, counted, task, threshold: see ``decide``.
     """
     if given.dtype.kind in "iub":
-        decided = whole_ids(given, "predictions")
+        decided = given if given.dtype.kind != "u" else inputs.class_ids(given, "predictions")
     else:
         flags = labels != ignore_index if counted is None else counted
         if task == "binary":
@@ -259,6 +259,12 @@ def _inside(ids: np.ndarray, limit: int | None) -> bool:
         return True
     unsigned = ids.astype(np.int64, copy=False).view(np.uint64)  # a negative id is a huge one
     return int(unsigned.max()) < (2**63 if limit is None else limit)
+
+
+def check_counted(ids: np.ndarray, counted: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:
+    """``check_range`` of the ids that count, which are looked for only if there is an id to complain of."""
+    if not _inside(ids, limit):
+        check_range(ids[counted], limit, what, ignore_index)
 
 
 def check_range(ids: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:

@@ -21,7 +21,7 @@ from mindeval.classification._arguments import (
     spread_weights,
 )
 from mindeval.classification._class_scores import label_ranks
-from mindeval.classification._decisions import check_range, read_decided
+from mindeval.classification._decisions import check_counted, check_range, read_decided
 from mindeval.classification._flags import decide_flags
 from mindeval.classification._task_metric import unusual
 from mindeval.classification._totals import by_class
@@ -153,7 +153,7 @@ class Accuracy(TokenMetric):
         if self.shift:
             ids = ids[..., 1:]
         if self.num_classes is not None:
-            check_range(ids[counted], self.num_classes, "labels", self.ignore_index)
+            check_counted(ids, counted, self.num_classes, "labels", self.ignore_index)
         samples = np.count_nonzero(counted if counted.ndim == 1 else counted.reshape(len(counted), -1).any(axis=1))
         return {
             **self._counts(right[counted], ids[counted] if self.average != "micro" else None, part),
@@ -244,8 +244,8 @@ class Accuracy(TokenMetric):
             counted &= inputs.boolean_mask(mask, ids.shape)
         given = inputs.to_numpy(predictions, "predictions")
         predicted = read_decided(given, predictions, ids, self.ignore_index, counted, self.task, self.threshold)
-        check_range(predicted[counted], self.num_classes, "predictions", None)
-        check_range(ids[counted], self.num_classes, "labels", self.ignore_index)
+        check_counted(predicted, counted, self.num_classes, "predictions", None)
+        check_counted(ids, counted, self.num_classes, "labels", self.ignore_index)
         return predicted == ids, counted
 
     def _of_ranks(self, ranks: np.ndarray | None, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
