@@ -22,9 +22,9 @@ import mindspore as ms  # noqa: E402
 import numpy as np  # noqa: E402
 from sklearn import metrics as sk  # noqa: E402
 
+from mindeval import AUROC  # noqa: E402
 from mindeval.classification.accuracy import Accuracy  # noqa: E402
 from mindeval.classification.confusion import ConfusionMatrix  # noqa: E402
-from mindeval.classification.curves import AUROC  # noqa: E402
 from mindeval.classification.precision_recall import F1Score  # noqa: E402
 
 try:

@@ -324,7 +324,7 @@ def test_a_collection_update_that_fails_changes_no_member():
     before = metrics.state_dict()
     wrong = LOGITS.copy()
     wrong[0] = np.nan  # perplexity is nan then, accuracy refuses it
-    with pytest.raises(ValueError, match="For 'Accuracy.update', scores must not be NaN"):
+    with pytest.raises(ValueError, match="For 'Accuracy.update', predictions must not be NaN"):
         metrics.update(wrong, LABELS)
     assert metrics.state_dict() == before
 

@@ -5,21 +5,18 @@ What is done with the decisions lives in _totals.py and in the metrics.
 
 from __future__ import annotations
 
-import functools
-import math
-import numbers
 import warnings
 from collections.abc import Iterator
-from typing import Any, Callable, NamedTuple, TypeVar, cast
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from mindeval import inputs
+from mindeval.classification._arguments import spread_weights
+from mindeval.classification._class_scores import above_threshold, highest
 from mindeval.kernels.count import count_classes, count_pairs
 
-TASKS = ("classification", "binary", "multiclass", "multilabel")
 BLOCK = 1 << 15  # labels of a block: a few int64 blocks of this size stay in the second-level cache
-_SCORES_OF_A_BLOCK = 1 << 20
 
 
 class Block(NamedTuple):
@@ -75,8 +72,8 @@ class Decisions:
                 weights = None if weights is None else weights[keep]
             if labels.size:
                 if keep is not None:
-                    _check_range(labels, self.limit, "labels", self.ignore_index)
-                _check_range(predictions, self.limit, "predictions", None)
+                    check_range(labels, self.limit, "labels", self.ignore_index)
+                check_range(predictions, self.limit, "predictions", None)
                 self._seen += labels.size
                 yield Block(predictions, labels, weights)
 
@@ -139,7 +136,7 @@ def decide(
     Warns where ``task="classification"`` takes what looks one-hot for ids. That is no error, for a batch of ids may
     look so by chance, and whether a batch is taken must not depend on how the data was cut.
     """
-    wanted = np.atleast_1d(_ids(labels, "labels"))
+    wanted = np.atleast_1d(whole_ids(labels, "labels"))
     given = inputs.to_numpy(predictions, "predictions")
     if wanted.size == 0:
         raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
@@ -153,15 +150,7 @@ def decide(
         given = given[..., 0]
     classes = limit or 0
     if given.shape == wanted.shape:
-        if given.dtype.kind in "iub":
-            decided = _ids(given, "predictions")
-        elif task == "binary":
-            decided = above_threshold(given, threshold, wanted != ignore_index if counted is None else counted)
-        else:
-            decided = _whole_ids(given, wanted, task, wanted != ignore_index if counted is None else counted)
-            inputs.check_ids_apart(decided, str(getattr(predictions, "dtype", given.dtype)).lower(), "predictions")
-        if task == "classification":
-            warn_of_one_hot(decided, wanted)
+        decided = read_decided(given, predictions, wanted, ignore_index, counted, task, threshold)
         if top_k != 1:
             raise ValueError(
                 f"top_k={top_k} needs scores of every class, but got class ids of shape {list(given.shape)}"
@@ -181,167 +170,34 @@ def decide(
     )
 
 
-class Flags(NamedTuple):
-    """A multilabel batch, [rows, labels] each: the decided flags, the true flags, and which of them count."""
-
-    predictions: np.ndarray
-    labels: np.ndarray
-    counted: np.ndarray
-    weights: np.ndarray | None
-    samples: int
-
-
-def decide_flags(
+def read_decided(
+    given: np.ndarray,
     predictions: Any,
-    labels: Any,
-    mask: Any = None,
-    weights: Any = None,
-    *,
-    num_classes: int | None = None,
-    threshold: float = 0.5,
-    ignore_index: int = -100,
-) -> Flags:
-    """Decided and true flags of a multilabel batch: both inputs [..., L], the labels 0 or 1.
+    labels: np.ndarray,
+    ignore_index: int,
+    counted: np.ndarray | None,
+    task: str,
+    threshold: float,
+) -> np.ndarray:
+    """Decided classes from predictions of the labels' shape: ids, or for ``task="binary"`` scores of class 1.
 
-    Integer or boolean predictions are flags; floats are scores, decided by ``threshold``. ``mask`` has the labels'
-    shape, or that without the last axis. Rows of which no label counts are left out.
-
-    Raises:
-        ValueError, TypeError: if shapes, dtypes or ranges do not fit; see the messages.
+    Args:
+        given: the predictions as an array; where a label does not count they may hold anything.
+        predictions: as the caller gave them, for their dtype.
+        labels, ignore_index, counted, task, threshold: see ``decide``.
     """
-    wanted = _ids(labels, "labels")
-    given = inputs.to_numpy(predictions, "predictions")
-    if wanted.ndim == 0 or given.shape != wanted.shape:
-        raise ValueError(
-            "multilabel predictions and labels must have one shape [..., labels], but got "
-            f"{list(given.shape)} against {list(wanted.shape)}"
-        )
-    if wanted.size == 0:
-        raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
-    if num_classes is not None and wanted.shape[-1] != num_classes:
-        raise ValueError(
-            f"labels must have num_classes={num_classes} labels on the last axis, but got {list(wanted.shape)}"
-        )
-    wanted = wanted[None] if wanted.ndim == 1 else wanted
-    given = given.reshape(wanted.shape)
-    counted = wanted != ignore_index
-    if mask is not None:
-        per_row = np.shape(mask) == wanted.shape[:-1]
-        flags = inputs.boolean_mask(mask, wanted.shape[:-1] if per_row else wanted.shape)
-        counted = counted & (flags[..., None] if per_row else flags)
-    _check_flags(wanted[counted], "labels")
-    if given.dtype.kind == "f":
-        decided = above_threshold(given, threshold, counted)
+    if given.dtype.kind in "iub":
+        decided = given if given.dtype.kind != "u" else inputs.class_ids(given, "predictions")
     else:
-        _check_flags(given[counted], "predictions")
-        decided = given.astype(bool)
-    width = wanted.shape[-1]
-    row_weights = spread_weights(weights, wanted.shape[:-1])
-    rows_counted = counted.reshape(len(wanted), -1).any(axis=1)
-    decided, truth, counted = (array.reshape(-1, width) for array in (decided, wanted == 1, counted))
-    keep = counted.any(axis=1)
-    if not keep.all():
-        decided, truth, counted = decided[keep], truth[keep], counted[keep]
-        row_weights = None if row_weights is None else row_weights[keep]
-    return Flags(decided, truth, counted, row_weights, int(rows_counted.sum()))
-
-
-def above_threshold(scores: np.ndarray, threshold: float, counted: np.ndarray) -> np.ndarray:
-    """Which scores lie above the threshold (a score that equals it does not).
-
-    A threshold strictly between 0 and 1 is one of probabilities, and scores outside [0, 1] are an error: nothing is
-    guessed. Any other threshold takes scores of any range, as 0.0 for logits.
-    """
-    values = scores[counted]
-    if np.isnan(values).any():
-        raise ValueError("predictions must not be NaN where a label counts")
-    if 0 < threshold < 1 and values.size and (values.min() < 0 or values.max() > 1):
-        raise ValueError(
-            f"predictions must be probabilities in [0, 1] for threshold={threshold}, but got values from "
-            f"{values.min():g} to {values.max():g}: for logits say threshold=0.0"
-        )
-    return scores > threshold
-
-
-def highest(scores: np.ndarray, labels: np.ndarray, counted: np.ndarray, top_k: int = 1) -> np.ndarray:
-    """The class with the highest score on the last axis; the label itself where it is among the ``top_k`` highest.
-
-    Equal scores rank by id, the lower first. Rows that do not count may hold anything.
-    """
-    if scores.dtype.kind not in "fiub":
-        raise TypeError(f"scores must be numbers, but got {scores.dtype}")
-    rows, wanted, valid = scores.reshape(-1, scores.shape[-1]), labels.reshape(-1), counted.reshape(-1)
-    decided = np.empty(len(rows), np.int64)
-    step = max(1, _SCORES_OF_A_BLOCK // rows.shape[1])
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        decided[part] = _highest_of_block(rows[part], wanted[part], valid[part], top_k)
-    return decided.reshape(labels.shape)
-
-
-def _highest_of_block(rows: np.ndarray, labels: np.ndarray, valid: np.ndarray, top_k: int) -> np.ndarray:
-    best = rows.argmax(axis=1)
-    if rows.dtype.kind == "f":
-        peaks = rows[np.arange(len(rows)), best]  # argmax stops at the first NaN
-        bad = np.isnan(peaks) & valid
-        if bad.any():
-            raise ValueError(f"predictions must not be NaN where a label counts, but {int(bad.sum())} rows hold NaN")
-    if top_k == 1:
-        return best
-    inside = valid & (labels >= 0) & (labels < rows.shape[1])
-    places = np.where(inside, labels, 0)
-    own = rows[np.arange(len(rows)), places][:, None]
-    rank = (rows > own).sum(axis=1) + ((rows == own) & (np.arange(rows.shape[1]) < places[:, None])).sum(axis=1)
-    return np.where(inside & (rank < top_k), places, best)
-
-
-def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
-    """Weights as flat float64 of a shape, from that shape or its first axes. They must be finite and >= 0."""
-    if weights is None:
-        return None
-    array = np.atleast_1d(inputs.to_numpy(weights, "weights")).astype(np.float64)
-    if array.shape != shape[: array.ndim]:
-        raise ValueError(
-            f"weights must have shape {list(shape)} or that of its first axes, but got {list(array.shape)}"
-        )
-    if not (np.isfinite(array) & (array >= 0)).all():
-        raise ValueError("weights must be finite and >= 0")
-    return np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape).reshape(-1)
-
-
-def check_weights(weights: Any, weighted: bool) -> None:
-    """Weights are sums of reals: a metric must know of them when its states are made, and they must then come."""
-    if weights is not None and not weighted:
-        raise ValueError("weights were given, but the metric was not made with weighted=True")
-    if weights is None and weighted:
-        raise ValueError("weights= must be given, for the metric was made with weighted=True")
-
-
-Method = TypeVar("Method", bound=Callable[..., None])
-
-
-def named_errors(construct: Method) -> Method:
-    """Let the errors of an ``__init__`` begin with the name of the class: "For 'F1Score', ..."."""
-
-    @functools.wraps(construct)
-    def named(self: Any, *values: Any, **options: Any) -> None:
-        try:
-            construct(self, *values, **options)
-        except (TypeError, ValueError) as error:
-            if str(error).startswith("For '"):
-                raise
-            raise type(error)(f"For '{type(self).__name__}', {error}") from error
-
-    return cast(Method, named)
-
-
-def check_threshold(threshold: float) -> float:
-    """The threshold, if it is a finite number: one between 0 and 1 is of probabilities, any other of other scores."""
-    if not isinstance(threshold, numbers.Real) or isinstance(threshold, bool) or not math.isfinite(threshold):
-        raise ValueError(
-            f"threshold must be a finite number (in (0, 1) for probabilities, 0.0 for logits), but got {threshold!r}"
-        )
-    return float(threshold)
+        flags = labels != ignore_index if counted is None else counted
+        if task == "binary":
+            decided = above_threshold(given, threshold, flags)
+        else:
+            decided = _ids_where_counted(given, labels, task, flags)
+            inputs.check_ids_apart(decided, str(getattr(predictions, "dtype", given.dtype)).lower(), "predictions")
+    if task == "classification":
+        warn_of_one_hot(decided, labels)
+    return decided
 
 
 def warn_of_one_hot(predictions: np.ndarray, labels: np.ndarray) -> None:
@@ -351,7 +207,7 @@ def warn_of_one_hot(predictions: np.ndarray, labels: np.ndarray) -> None:
             f"predictions and labels {list(labels.shape)} look one-hot, but are taken for ids of class 0 and 1: "
             "give argmax(-1) of both, or say task='multilabel' (if they are ids, task='multiclass' or 'binary')",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
 
 
@@ -366,35 +222,13 @@ def _one_hot_rows(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all())
 
 
-def check_task(task: str, allowed: tuple = TASKS) -> str:
-    """The task, if it is one of those allowed."""
-    if task not in allowed:
-        raise ValueError(f"task must be one of {list(allowed)}, but got {task!r}")
-    return task
-
-
-def check_classes(num_classes: int | None, task: str) -> int | None:
-    """The declared number of classes; 2 for ``task="binary"``."""
-    if num_classes is not None and (
-        isinstance(num_classes, bool) or int(num_classes) != num_classes or num_classes < 1
-    ):
-        raise ValueError(f"num_classes must be a whole number >= 1, but got {num_classes!r}")
-    if task == "binary":
-        if num_classes not in (None, 2):
-            raise ValueError(f"task='binary' has 2 classes, but got num_classes={num_classes}")
-        return 2
-    if task != "multilabel" and num_classes == 1:
-        raise ValueError(f"num_classes must be >= 2 for task={task!r}, but got 1")
-    return None if num_classes is None else int(num_classes)
-
-
-def _ids(value: Any, what: str) -> np.ndarray:
+def whole_ids(value: Any, what: str) -> np.ndarray:
     """Integers as they are (no copy is made of int32), floats as int64 if they are whole numbers."""
     array = inputs.to_numpy(value, what)
     return array if array.dtype.kind in "ib" else inputs.class_ids(value, what)
 
 
-def _whole_ids(given: np.ndarray, labels: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:
+def _ids_where_counted(given: np.ndarray, labels: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:
     try:
         return inputs.class_ids(np.where(counted, given, 0), "predictions")
     except ValueError as error:
@@ -421,19 +255,23 @@ def _check_width(width: int, limit: int | None, top_k: int) -> int:
 
 
 def _inside(ids: np.ndarray, limit: int | None) -> bool:
-    return int(ids.view(np.uint64).max()) < (2**63 if limit is None else limit)  # a negative id is a huge one
+    if ids.dtype.kind == "b" or not ids.size:
+        return True
+    unsigned = ids.astype(np.int64, copy=False).view(np.uint64)  # a negative id is a huge one
+    return int(unsigned.max()) < (2**63 if limit is None else limit)
 
 
-def _check_range(ids: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:
+def check_counted(ids: np.ndarray, counted: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:
+    """``check_range`` of the ids that count, which are looked for only if there is an id to complain of."""
+    if not _inside(ids, limit):
+        check_range(ids[counted], limit, what, ignore_index)
+
+
+def check_range(ids: np.ndarray, limit: int | None, what: str, ignore_index: int | None) -> None:
+    """Raise a ValueError unless all ids lie in [0, limit), or are not negative where there is no limit."""
     if _inside(ids, limit):
         return
     wrong = int(ids.min()) if ids.min() < 0 else int(ids.max())
     bounds = ">= 0" if limit is None else f"in [0, {limit})"
     besides = "" if ignore_index is None else f" or {ignore_index} (ignored)"
     raise ValueError(f"{what} must be class ids {bounds}{besides}, but got {wrong}")
-
-
-def _check_flags(values: np.ndarray, what: str) -> None:
-    if values.dtype.kind != "b" and values.size and (values.min() < 0 or values.max() > 1):
-        wrong = values.min() if values.min() < 0 else values.max()
-        raise ValueError(f"multilabel {what} must be 0 or 1, but got {wrong}")

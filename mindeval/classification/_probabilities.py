@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindeval import inputs
-from mindeval.classification._decisions import spread_weights
+from mindeval.classification._arguments import spread_weights
 
 _SUM_TOLERANCE = 0.05  # half precision probabilities of many classes miss 1 by a few percent, sigmoids by far more
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # the product of the first with an exponent is exact
@@ -17,14 +17,17 @@ _LOWEST = -745.2  # exp of less is 0
 class Probabilities(NamedTuple):
     """What counts of a batch.
 
-    ``values``: float64 [n]: of class 1 (binary and multilabel), or [n, C]; logits if they were given. ``labels``:
-    int64 [n]. ``weights``: float64 [n] or None. ``samples``: rows of the first axis.
+    ``values``: float64 [n]: of class 1 (binary and multilabel), or [n, C]; logits if they were given. ``of_class_0``:
+    float64 [n]: given probabilities of class 0, or None. ``labels``: int64 [n]. ``weights``: float64 [n] or None.
+    ``samples``: rows of the first axis. ``width``: the length of the labels' last axis.
     """
 
     values: np.ndarray
+    of_class_0: np.ndarray | None
     labels: np.ndarray
     weights: np.ndarray | None
     samples: int
+    width: int
 
 
 def read_probabilities(
@@ -85,21 +88,30 @@ def read_probabilities(
         raise ValueError(f"labels must lie in [0, {limit}) or be {ignore_index} (ignored), but got {wrong}")
     kept = values.reshape(keep.size, *([] if width is None else [width]))[keep].astype(np.float64)
     _check_values(kept, from_logits)
+    of_class_0 = None
     if width == 2 and task in ("binary", "classification"):
-        kept = kept[:, 1] - kept[:, 0] if from_logits else kept[:, 1]
+        if from_logits:
+            with np.errstate(over="ignore"):
+                kept = kept[:, 1] - kept[:, 0]
+        else:
+            kept, of_class_0 = kept[:, 1], kept[:, 0]
     spread = spread_weights(weights, wanted.shape)
-    return Probabilities(kept, truth, None if spread is None else spread[keep], int(rows.sum()))
+    spread = None if spread is None else spread[keep]
+    return Probabilities(kept, of_class_0, truth, spread, int(rows.sum()), wanted.shape[-1])
 
 
 def _check_values(values: np.ndarray, from_logits: bool) -> None:
     what = "logits" if from_logits else "probabilities"
     if np.isnan(values).any():
         raise ValueError(f"{what} must not be NaN where a label counts")
-    if from_logits or not values.size:
+    if not values.size:
+        return
+    if from_logits:
+        _check_logits(values)
         return
     if values.min() < 0 or values.max() > 1:
         raise ValueError(
-            f"probabilities must lie in [0, 1], but got values from {values.min():g} to {values.max():g}: "
+            f"probabilities must lie in [0, 1], but got values from {values.min().item()} to {values.max().item()}: "
             "for logits say from_logits=True"
         )
     if values.ndim == 2:
@@ -107,6 +119,14 @@ def _check_values(values: np.ndarray, from_logits: bool) -> None:
         worst = sums[np.abs(sums - 1).argmax()]
         if abs(worst - 1) > _SUM_TOLERANCE:
             raise ValueError(f"probabilities must sum to 1 over the classes, but got a row with the sum {worst:g}")
+
+
+def _check_logits(values: np.ndarray) -> None:
+    """-inf is a class that is left out; nothing else that is not finite is a logit."""
+    if values.max() == np.inf:
+        raise ValueError("logits must not be inf where a label counts (-inf, a class of probability 0, may be)")
+    if values.ndim == 2 and values.max(axis=1).min() == -np.inf:
+        raise ValueError("logits must have a finite one in each row where a label counts, but got a row of -inf")
 
 
 def exp(values: np.ndarray) -> np.ndarray:
@@ -143,16 +163,12 @@ def log(values: np.ndarray) -> np.ndarray:
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """Softmax over the last axis of float64 logits: the same bits on any host and in any batch.
+    """Softmax over the last axis of float64 logits, one at least finite: the same bits on any host and in any batch.
 
     >>> softmax(np.array([[0.0, 0.0], [1000.0, -np.inf]])).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
-    with np.errstate(invalid="ignore"):
-        shifted = logits - logits.max(axis=-1, keepdims=True)
-    if np.isnan(shifted).any():
-        raise ValueError("logits must have a finite maximum in each row")
-    powers = exp(shifted)
+    powers = exp(logits - logits.max(axis=-1, keepdims=True))
     return powers / tree_sum(powers)[..., None]
 
 

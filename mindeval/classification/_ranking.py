@@ -11,85 +11,64 @@ from typing import Callable, NamedTuple
 
 import numpy as np
 
-BINS = 1 << 16  # the top 16 bits of a float32: sign, exponent and 7 bits of the mantissa
-_LOWEST = np.int64(-(2**63))
-_MAGNITUDE = np.int64(2**63 - 1)
-_HALF = BINS // 2
+from mindeval.classification._score_words import lower_edges, scores_of, unpack
+
 _ROOM = 1 << 62  # keys below this, either side of 0, leave the lowest bit of an int64 free
-_SMALLEST, _LARGEST, _INFINITE = (int(np.float64(x).view(np.int64)) for x in (2.0**-511, 2.0**512, np.inf))
 _BLOCK = 1 << 14
 
 
-def keys_of(scores: np.ndarray) -> np.ndarray:
-    """int64 keys that order as float64 scores do: +0 and -0 are one key, x and -x are opposite ones.
-
-    >>> keys_of(np.array([-1.0, -0.0, 0.0, 1.0])).argsort(kind="stable").tolist(), int(keys_of(np.array([-0.0]))[0])
-    ([0, 1, 2, 3], 0)
-    """
-    bits = np.ascontiguousarray(scores, np.float64).view(np.int64)
-    negative = bits >> 63
-    return (bits ^ (negative & _MAGNITUDE)) - negative
-
-
-def scores_of(keys: np.ndarray) -> np.ndarray:
-    """The float64 scores of keys.
-
-    >>> scores_of(keys_of(np.array([-2.5, 0.0, 1e-300])))
-    array([-2.5e+000,  0.0e+000,  1.0e-300])
-    """
-    return np.where(keys < 0, _LOWEST - keys, keys).astype(np.int64).view(np.float64)
-
-
-def bins_of(scores: np.ndarray) -> np.ndarray:
-    """The bin in [0, 65536) of each score: the top 16 bits of its float32, in the order of the scores.
-
-    >>> bins_of(np.array([-np.inf, 0.0, 1.0, 1.001, 1.01])).tolist()
-    [128, 32768, 49024, 49024, 49025]
-    """
-    with np.errstate(over="ignore"):
-        bits = np.ascontiguousarray(scores, np.float32).view(np.int32)
-    negative = bits >> 31
-    keys = (bits ^ (negative & np.int32(2**31 - 1))) - negative
-    return (keys >> 16).astype(np.int64) + _HALF
-
-
-def lower_edges(bins: np.ndarray) -> np.ndarray:
-    """The lowest score of each bin, float64.
-
-    >>> lower_edges(np.array([32768, 49024])).tolist()
-    [0.0, 1.0]
-    """
-    keys = (np.asarray(bins, np.int64) - _HALF) << 16
-    bits = np.where(keys < 0, -(2**31) - keys, keys).astype(np.int32)
-    return bits.view(np.float32).astype(np.float64)
-
-
 class Problem(NamedTuple):
-    """One class against the rest: the keys of its positives and negatives, and their weights if there are any."""
+    """One class against the rest: the keys of its positives and negatives, and their weights if there are any.
+
+    ``scores``: the score of each key where keys are numbers of scores and not ``keys_of`` them.
+    """
 
     positives: np.ndarray
     negatives: np.ndarray
     weights: tuple[np.ndarray, np.ndarray] | None = None
+    scores: np.ndarray | None = None
 
 
 class Steps(NamedTuple):
     """A ranking from the highest score down, one step for each distinct score: thresholds, and how many positives and
-    negatives reach them (int64, or float64 sums of weights)."""
+    negatives reach them (int64; or sums of weights, each over a power of two: weights of negatives over one that is
+    2^balance times that of positives)."""
 
     thresholds: np.ndarray
     true_positives: np.ndarray
     false_positives: np.ndarray
+    balance: int = 0
+
+    @property
+    def reached(self) -> np.ndarray:
+        """How many reach each threshold, in the measure of ``true_positives``."""
+        if not self.balance:
+            return self.true_positives + self.false_positives
+        with np.errstate(over="ignore"):  # then the positives are nothing beside them
+            return self.true_positives + np.ldexp(self.false_positives, self.balance)
 
 
 def steps_of(problem: Problem) -> Steps:
     """The ranking of all distinct scores."""
+    problem, balance = _scaled(problem)
     keys, labels, weights = _ranked(problem)
     last = np.flatnonzero(np.concatenate([keys[1:] != keys[:-1], [True]])) if keys.size else np.zeros(0, np.int64)
+    thresholds = scores_of(keys[last]) if problem.scores is None else problem.scores[keys[last]]
     if weights is None:
         positives = np.cumsum(labels, dtype=np.int64)[last]
-        return Steps(scores_of(keys[last]), positives, last + 1 - positives)
+        return Steps(thresholds, positives, last + 1 - positives)
     positives, negatives = np.cumsum(weights * labels)[last], np.cumsum(weights * (1 - labels))[last]
-    return Steps(scores_of(keys[last]), positives, negatives)
+    return Steps(thresholds, positives, negatives, balance)
+
+
+def _scaled(problem: Problem) -> tuple[Problem, int]:
+    """The problem with weights of at most 1, so that no sum or product of them overflows or vanishes; a power of two
+    changes no bit. And by how many more of them the weights of negatives were divided."""
+    if problem.weights is None:
+        return problem, 0
+    powers = [int(np.frexp(part.max(initial=0))[1]) for part in problem.weights]
+    positives, negatives = (np.ldexp(part, -power) for part, power in zip(problem.weights, powers))
+    return problem._replace(weights=(positives, negatives)), powers[1] - powers[0]
 
 
 def steps_of_packed(packed: np.ndarray) -> Steps:
@@ -106,42 +85,6 @@ def histogram_steps(counts: np.ndarray) -> Steps:
     return Steps(lower_edges(used), np.cumsum(counts[1, used]), np.cumsum(counts[0, used]))
 
 
-def pack(scores: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Score and label in one int64 each, key << 1 | label; and the places of the scores for which that is not possible.
-
-    A bit is free because magnitudes below 2^-511 (but 0) and from 2^512 are left out: the places of these few are
-    told, and what stands for them in the first array means nothing.
-
-    >>> packed, left_out = pack(np.array([0.5, 1e-200, -2.0]), np.array([1, 0, 0]))
-    >>> unpack(packed[[0, 2]]), left_out.tolist()
-    ((array([ 0.5, -2. ]), array([1, 0])), [1])
-    """
-    packed, left_out = np.empty(len(scores), np.int64), []
-    for start in range(0, len(scores), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        bits = np.ascontiguousarray(scores[part], np.float64).view(np.int64)
-        magnitudes = bits & _MAGNITUDE
-        if magnitudes.max() >= _LARGEST or int((magnitudes - 1).view(np.uint64).min()) < _SMALLEST - 1:
-            if magnitudes.max() > _INFINITE:
-                raise ValueError("scores must not be NaN where a label counts")
-            outside = (magnitudes >= _LARGEST) | ((magnitudes > 0) & (magnitudes < _SMALLEST))
-            left_out.append(start + np.flatnonzero(outside))
-        magnitudes -= _SMALLEST - 1
-        np.maximum(magnitudes, 0, out=magnitudes)
-        negative = bits >> 63
-        magnitudes ^= negative
-        magnitudes -= negative
-        magnitudes <<= 1
-        np.bitwise_or(magnitudes, labels[part], out=packed[part])
-    return packed, np.concatenate([np.zeros(0, np.int64), *left_out])
-
-
-def unpack(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """float64 scores and int64 labels of ``pack``."""
-    keys = packed >> 1
-    return scores_of(keys + np.sign(keys) * (_SMALLEST - 1)), packed & 1
-
-
 def area_of_packed(packed: np.ndarray) -> tuple[float, int]:
     """``area`` of sorted scores and labels of ``pack``, and the number of positives."""
     positives, positions = 0, 0
@@ -156,20 +99,24 @@ def area_of_packed(packed: np.ndarray) -> tuple[float, int]:
         following = packed[start + 1 : start + _BLOCK + 1]
         mixed = (block[: len(following)] ^ following) == 1  # a negative, then a positive of the same score
         if mixed.any():
-            tied.append(block[: len(following)][mixed])
+            tied.append(start + np.flatnonzero(mixed))
     negatives = len(packed) - positives
     if not positives or not negatives:
         return math.nan, positives
     below = positions - positives * (positives - 1) // 2  # a tied negative sorts before its positives
-    pairs_tied = sum(_tied_pairs(packed, keys) for keys in tied)
+    pairs_tied = _tied_pairs(packed, np.concatenate(tied)) if tied else 0
     return (2 * below - pairs_tied) / (2 * positives * negatives), positives
 
 
-def _tied_pairs(packed: np.ndarray, keys: np.ndarray) -> int:
-    """Pairs of a positive and a negative of one score, for the scores of which ``keys`` are the negatives."""
-    starts, middles = np.searchsorted(packed, keys, "left"), np.searchsorted(packed, keys, "right")
-    ends = np.searchsorted(packed, keys + 1, "right")
-    return int(((middles - starts) * (ends - middles)).sum())
+def _tied_pairs(packed: np.ndarray, places: np.ndarray) -> int:
+    """Pairs of a positive and a negative of one score, for the scores whose last negatives are at ``places``."""
+    keys, last = packed[places], len(packed) - 1
+    starts, ends = places.copy(), places + 2  # most scores that tie at all are those of one pair
+    more = (packed[np.maximum(places - 1, 0)] == keys) & (places > 0)
+    starts[more] = np.searchsorted(packed, keys[more], "left")
+    more = (packed[np.minimum(ends, last)] == keys + 1) & (ends <= last)
+    ends[more] = np.searchsorted(packed, keys[more] + 1, "right")
+    return int(((places + 1 - starts) * (ends - places - 1)).sum())
 
 
 def area(problem: Problem) -> float:
@@ -207,9 +154,8 @@ def average_precision(steps: Steps) -> float:
     if not positives:
         return math.nan
     gained = np.diff(steps.true_positives, prepend=0)
-    reached = steps.true_positives + steps.false_positives
     counts = gained > 0
-    terms = gained[counts] * steps.true_positives[counts] / reached[counts]
+    terms = gained[counts] * steps.true_positives[counts] / steps.reached[counts]
     return math.fsum(terms.tolist()) / positives
 
 

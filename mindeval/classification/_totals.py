@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import repeat
 from typing import Any, Callable, NamedTuple, Union
 
 import numpy as np
 
-from mindeval.classification._decisions import Decisions, Flags
+from mindeval.classification._decisions import Decisions
+from mindeval.classification._flags import Flags
 from mindeval.state import Counts, ExactSum, Grouped, State
 
 Total = Union[int, Fraction]
@@ -25,17 +27,22 @@ class ClassTotals(NamedTuple):
     correct: Total
     predicted: Total
     labelled: Total
+    met: bool = False  # with a weight of 0 at least
 
     @property
     def seen(self) -> bool:
         """Whether the class occurs among labels or predictions."""
-        return bool(self.predicted or self.labelled)
+        return self.met or bool(self.predicted or self.labelled)
+
+
+NOTHING = ClassTotals(0, 0, 0)
+_COLUMNS = 4  # keys of a class's sums of weights: correct, predicted, labelled, and a mark that the class exists
 
 
 def totals_state(num_classes: int | None, weighted: bool) -> State:
     """What ``count_totals`` adds to: int64 [C, 3], or groups for the classes seen, or exact sums of weights."""
     if weighted:
-        return Grouped(ExactSum(), None if num_classes is None else range(3 * num_classes))
+        return Grouped(ExactSum())
     if num_classes is not None and num_classes <= DENSE_CLASSES:
         return Counts((num_classes, 3))
     return Grouped(Counts(3))
@@ -66,9 +73,9 @@ def count_totals(decisions: Decisions, num_classes: int | None, weighted: bool) 
 
 def _add_blocks(decisions: Decisions, sparse: dict[int, np.ndarray]) -> np.ndarray:
     """The totals of low classes, int64 [classes, 3]; blocks with high ones are added to ``sparse``."""
-    counts = np.zeros((max(decisions.classes, 1), 3), np.int64)
+    counts = np.zeros((1, 3), np.int64)
     for predictions, labels, _ in decisions.blocks():
-        size = decisions.limit or 1 + int(max(predictions.max(), labels.max()))
+        size = 1 + int(max(predictions.max(), labels.max()))
         if size > DENSE_CLASSES:
             _add_sparse(sparse, predictions, labels)
             continue
@@ -95,14 +102,21 @@ def _add_sparse(groups: dict[int, np.ndarray], predictions: np.ndarray, labels: 
 def _weighted_totals(decisions: Decisions) -> dict[int, Any]:
     groups: dict[int, list] = {}
     if decisions.classes:
-        groups[3 * decisions.classes - 1] = []
+        groups[_COLUMNS * decisions.classes - 1] = []
     for predictions, labels, weights in decisions.blocks():
         assert weights is not None
         right = labels == predictions
         for column, ids, part in ((0, labels[right], weights[right]), (1, predictions, weights), (2, labels, weights)):
-            for place in np.unique(ids).tolist():
-                groups.setdefault(3 * place + column, []).append(part[ids == place])
+            for place, own in by_class(ids, part):
+                groups.setdefault(_COLUMNS * place + column, []).append(own)
     return {key: np.concatenate([np.zeros(0), *parts]) for key, parts in groups.items()}
+
+
+def by_class(ids: np.ndarray, values: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Each class and its values, by one sort however many classes there are."""
+    order = np.argsort(ids, kind="stable")
+    places, starts = np.unique(ids[order], return_index=True)
+    return zip(places.tolist(), np.split(values[order], starts[1:]))
 
 
 def count_flag_totals(flags: Flags, weighted: bool, num_classes: int | None) -> Any:
@@ -112,11 +126,11 @@ def count_flag_totals(flags: Flags, weighted: bool, num_classes: int | None) -> 
     width = truth.shape[1]
     if weighted:
         assert flags.weights is not None
-        return {
-            3 * place + column: flags.weights[marks[:, place]]
-            for column, marks in enumerate(columns)
-            for place in range(width)
-        }
+        groups = {_COLUMNS * width - 1: np.zeros(0)}
+        for column, marks in enumerate(columns):
+            for place in np.flatnonzero(marks.any(axis=0)).tolist():
+                groups[_COLUMNS * place + column] = flags.weights[marks[:, place]]
+        return groups
     counts = np.stack([np.count_nonzero(marks, axis=0) for marks in columns], axis=1).astype(np.int64)
     return counts if num_classes is not None and width <= DENSE_CLASSES else dict(enumerate(counts))
 
@@ -129,7 +143,10 @@ def read_totals(state: Any) -> dict[int, ClassTotals]:
         return {place: ClassTotals(*member.value.tolist()) for place, member in state.value.items()}
     table: dict[int, list] = {}
     for key, member in state.value.items():
-        table.setdefault(key // 3, [0, 0, 0])[key % 3] = member.fraction()
+        place, column = divmod(key, _COLUMNS)
+        row = table.setdefault(place, [0, 0, 0, False])
+        if column < 3:
+            row[column], row[3] = member.fraction(), True
     return {place: ClassTotals(*row) for place, row in table.items()}
 
 
@@ -165,60 +182,66 @@ def jaccard(totals: ClassTotals) -> tuple[Total, Total]:
 
 
 def mean_ratio(
-    pairs: Iterable[tuple[Total, Total]], zero_division: float, weights: Iterable[Total] | None = None
+    pairs: Iterable[tuple[Total, Total]],
+    zero_division: float,
+    weights: Iterable[Total] | None = None,
+    absent: int = 0,
 ) -> float:
     """The mean of quotients, weighted or not, rounded once.
 
-    A quotient over 0 is worth ``zero_division``, or is left out where that is nan; so is the mean of nothing.
+    A quotient over 0 is worth ``zero_division``, or is left out where that is nan; so is the mean of nothing. Where
+    all weights are 0 it is the plain mean, as in scikit-learn. ``absent``: how many quotients of 0 over 0, of weight
+    0, there are besides.
 
     The quotients are whole multiples of 2^-128, far below what a float can show; exact fractions would grow with
     every class.
     """
-    pairs = list(pairs)
-    numbers = [1] * len(pairs) if weights is None else list(weights)
-    total: Total = 0
-    weight: Total = 0
-    for (numerator, denominator), number in zip(pairs, numbers):
-        if denominator:
-            if isinstance(numerator, int) and isinstance(denominator, int):
-                units = (numerator << _FINE_BITS) // denominator
-            else:
-                units = _fine(Fraction(numerator) / denominator)
-        elif math.isnan(zero_division):
-            continue
-        else:
-            units = int(zero_division) << _FINE_BITS
-        total += number * units
-        weight += number
-    return ratio(total, weight * (1 << _FINE_BITS), zero_division)
+    numbers: Iterable[Total] = repeat(1) if weights is None else weights
+    known = [
+        (_units(*pair, zero_division), n) for pair, n in zip(pairs, numbers) if pair[1] or not math.isnan(zero_division)
+    ]
+    weight = sum(n for _, n in known) if weights is not None else 0
+    if weight:
+        return ratio(sum(n * units for units, n in known), weight * (1 << _FINE_BITS), zero_division)
+    count, total = len(known), sum(units for units, _ in known)
+    if absent and not math.isnan(zero_division):
+        count, total = count + absent, total + absent * _units(0, 0, zero_division)
+    return ratio(total, count * (1 << _FINE_BITS), zero_division)
 
 
-def _fine(value: Fraction) -> int:
-    return (value.numerator << _FINE_BITS) // value.denominator
+def _units(numerator: Total, denominator: Total, zero_division: float) -> int:
+    """A quotient in whole units of 2^-128."""
+    if not denominator:
+        return int(zero_division) << _FINE_BITS
+    if isinstance(numerator, int) and isinstance(denominator, int):
+        return (numerator << _FINE_BITS) // denominator
+    exact = Fraction(numerator) / denominator
+    return (exact.numerator << _FINE_BITS) // exact.denominator
 
 
 def chosen_classes(
-    table: Mapping[int, ClassTotals], classes: Iterable[int] | None, known: int | None, present_only: bool
-) -> list[int]:
-    """The classes that enter an average: those asked for; else those seen; else all that are known to exist."""
+    table: Mapping[int, ClassTotals], classes: Iterable[int] | None, known: int, present_only: bool
+) -> tuple[list[ClassTotals], int]:
+    """The totals of the classes that enter an average, and how many more there are without any.
+
+    They are those asked for; else those seen; else all that are known to exist.
+    """
     if classes is not None:
-        return list(classes)
-    if present_only:
-        return [place for place, totals in table.items() if totals.seen]
-    return list(range(known if known is not None else 1 + max(table, default=-1)))
+        rows = [table.get(place, NOTHING) for place in classes]
+        return rows, 0
+    rows = [totals for totals in table.values() if totals.seen]
+    return rows, 0 if present_only else known - len(rows)
 
 
 def average_over_classes(
-    table: Mapping[int, ClassTotals], formula: Formula, average: str, chosen: list[int], zero_division: float
+    rows: list[ClassTotals], absent: int, formula: Formula, average: str, zero_division: float
 ) -> float:
-    """The average of a formula over the chosen classes: micro, macro or weighted by labels."""
-    rows = [table.get(place, ClassTotals(0, 0, 0)) for place in chosen]
+    """The average of a formula over classes: micro, macro or weighted by labels."""
     if average == "micro":
-        return ratio(
-            *formula(ClassTotals(*(sum(column) for column in zip(*rows)) if rows else (0, 0, 0))), zero_division
-        )
+        correct, predicted, labelled = (sum(column) for column in list(zip(*rows))[:3]) if rows else (0, 0, 0)
+        return ratio(*formula(ClassTotals(correct, predicted, labelled)), zero_division)
     weights = [row.labelled for row in rows] if average == "weighted" else None
-    return mean_ratio([formula(row) for row in rows], zero_division, weights)
+    return mean_ratio([formula(row) for row in rows], zero_division, weights, absent)
 
 
 def resolve_average(average: str, task: str, classes: int) -> str:
@@ -236,14 +259,16 @@ def resolve_average(average: str, task: str, classes: int) -> str:
     return average
 
 
-def check_average(average: str, task: str) -> str:
-    """The average, if it exists and suits the task."""
+def check_average(average: str, task: str, num_classes: int | None) -> str:
+    """The average, if it exists and suits the task and the declared number of classes."""
     if average not in AVERAGES:
         raise ValueError(f"average must be one of {list(AVERAGES)}, but got {average!r}")
     if average == "samples" and task != "multilabel":
         raise ValueError(f"average='samples' needs task='multilabel', but got task={task!r}")
     if average == "binary" and task in ("multiclass", "multilabel"):
         raise ValueError(f"average='binary' needs two classes, but got task={task!r}")
+    if average == "binary" and num_classes not in (None, 2):
+        raise ValueError(f"average='binary' needs two classes, but got num_classes={num_classes}")
     return average
 
 

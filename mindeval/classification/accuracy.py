@@ -8,20 +8,26 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs
-from mindeval.classification import _totals
-from mindeval.classification._decisions import (
-    above_threshold,
+from mindeval.classification import _exact, _totals
+from mindeval.classification._arguments import (
     check_classes,
+    check_flag,
     check_task,
     check_threshold,
+    check_top_k,
     check_weights,
-    decide_flags,
     named_errors,
+    refuse_ids,
     spread_weights,
-    warn_of_one_hot,
 )
+from mindeval.classification._class_scores import label_ranks
+from mindeval.classification._decisions import check_counted, check_range, read_decided
+from mindeval.classification._flags import decide_flags
+from mindeval.classification._task_metric import unusual
+from mindeval.classification._totals import by_class
+from mindeval.classification._widths import check_widths, widths_added, widths_states
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
-from mindeval.tokens import TokenBatch, TokenMetric, check_labels
+from mindeval.tokens import TokenBatch, TokenMetric, check_logits, shifted
 
 AVERAGES = ("micro", "macro", "weighted", "none")
 
@@ -68,8 +74,8 @@ class Accuracy(TokenMetric):
         name: the metric's name in messages.
 
     Raises:
-        ValueError: if shapes do not match, ids are not whole numbers, a label is out of range, a batch is empty, or a
-            row of scores holds NaN.
+        ValueError: if shapes do not match, ids are not whole numbers, a label or an id is out of range, a batch is
+            empty, a row of scores holds NaN, or sample ids are given (counts cannot tell repeated samples: mask them).
 
     The definition is that of scikit-learn's ``accuracy_score``, ``top_k_accuracy_score`` and
     ``balanced_accuracy_score``.
@@ -107,31 +113,22 @@ class Accuracy(TokenMetric):
         name: str | None = None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        top_k = inputs.whole_number(top_k, "For 'Accuracy', top_k")
-        if top_k < 1:
-            raise ValueError(f"For 'Accuracy', top_k must be at least 1, but got {top_k}")
+        self.top_k, self.threshold = check_top_k(top_k, self.num_classes), check_threshold(threshold)
         if average not in AVERAGES:
-            raise ValueError(f"For 'Accuracy', average must be one of {list(AVERAGES)}, but got {average!r}")
+            raise ValueError(f"average must be one of {list(AVERAGES)}, but got {average!r}")
         if task == "multilabel" and (average != "micro" or top_k != 1 or shift):
-            raise ValueError(
-                "For 'Accuracy', task='multilabel' has no average, top_k or shift: a row is right or wrong"
-            )
-        self.top_k, self.average, self.threshold, self.weighted = (
-            top_k,
-            average,
-            check_threshold(threshold),
-            bool(weighted),
-        )
-        settings = {"task": task, "top_k": top_k, "ignore": ignore_index, "shift": bool(shift)}
+            raise ValueError("task='multilabel' has no average, top_k or shift: a row is right or wrong")
+        self.average, self.weighted = average, check_flag(weighted, "weighted")
+        settings = {"task": task, "top_k": self.top_k, "ignore": ignore_index, "shift": shift}
         rare = {
             "average": (average, "micro"),
             "num_classes": (num_classes, None),
             "threshold": (self.threshold, 0.5),
             "weighted": (self.weighted, False),
         }
-        settings |= {key: value for key, (value, default) in rare.items() if value != default}
+        settings |= unusual(rare)
         number: State = ExactSum() if self.weighted else Count()
-        states: dict[str, State] = {"correct": number, "total": number.zero()}
+        states: dict[str, State] = {"correct": number, "total": number.zero(), **widths_states(task, self.num_classes)}
         if average != "micro":
             states["classes"] = Grouped(ExactSum()) if self.weighted else Grouped(Counts(2))
         super().__init__(
@@ -141,48 +138,67 @@ class Accuracy(TokenMetric):
     def _contribution(
         self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
     ) -> dict[str, Any]:
+        refuse_ids(sample_ids)
+        check_weights(weights, self.weighted)
         if self.task == "multilabel":
-            check_weights(weights, self.weighted)
             return self._of_flags(predictions, labels, mask, weights)
         ids = inputs.class_ids(labels, "labels")
-        inputs.sample_ids(sample_ids, len(ids) if ids.ndim else 0)  # counts cannot tell repeated samples: mask them
         if isinstance(predictions, TokenBatch):
             right, counted = self._of_ranks(predictions.stats.rank, predictions.counted)
         else:
             right, counted = self._of_predictions(predictions, ids, labels, mask)
+        part = None
+        if weights is not None:
+            part = _kept_weights(weights, ids.shape, self.shift)[counted.reshape(-1)]
         if self.shift:
             ids = ids[..., 1:]
         if self.num_classes is not None:
-            check_labels(ids[counted], self.num_classes)
+            check_counted(ids, counted, self.num_classes, "labels", self.ignore_index)
         samples = np.count_nonzero(counted if counted.ndim == 1 else counted.reshape(len(counted), -1).any(axis=1))
-        if self.weighted:
-            check_weights(weights, True)
-            part = _kept_weights(weights, inputs.class_ids(labels, "labels").shape, self.shift)[counted.reshape(-1)]
-        else:
-            check_weights(weights, False)
-            part = None
         return {
             **self._counts(right[counted], ids[counted] if self.average != "micro" else None, part),
             "samples": samples,
         }
 
-    def _of_predictions(self, predictions: Any, ids: np.ndarray, labels: Any, mask: Any) -> tuple:
+    def _of_predictions(
+        self, predictions: Any, ids: np.ndarray, labels: Any, mask: Any
+    ) -> tuple[np.ndarray, np.ndarray]:
         predictions = inputs.tensor_or_array(predictions, "predictions")
         if self.task == "binary" and tuple(predictions.shape) == (*ids.shape, 1):
             predictions = predictions.reshape(ids.shape)
         if tuple(predictions.shape) == ids.shape:
             return self._of_ids(predictions, ids, mask)
-        if self.num_classes is not None and predictions.shape[-1:] != (self.num_classes,):
+        classes = predictions.shape[-1] if predictions.ndim else 0
+        if self.num_classes is not None and classes != self.num_classes:
             raise ValueError(
                 f"predictions must have {self.num_classes} scores on the last axis, but got {list(predictions.shape)}"
             )
-        classes = predictions.shape[-1] if predictions.ndim else 0
-        if self.task == "binary" and classes != 2:
-            raise ValueError(f"scores for task='binary' must be [...] or [..., 2], but got {list(predictions.shape)}")
         if 0 < classes < self.top_k:
             raise ValueError(f"top_k must be at most the {classes} classes that have scores, but is {self.top_k}")
-        batch = self._token_batch(predictions, labels, mask)
-        return self._of_ranks(batch.stats.rank, batch.counted)
+        return self._of_scores(predictions, ids, labels, mask)
+
+    def _of_scores(self, scores: Any, ids: np.ndarray, labels: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Floats are ranked where they are, by the fused kernel; integers, and rows that hold inf, on the host."""
+        if str(scores.dtype).lower().startswith(("float", "bfloat")):
+            batch = self._token_batch(scores, labels, mask)
+            assert batch.stats.rank is not None
+            ranks, counted = batch.stats.rank, batch.counted
+        else:
+            check_logits(scores, ids)
+            counted = ids != self.ignore_index
+            if mask is not None:
+                counted &= inputs.boolean_mask(mask, ids.shape)
+            counted = counted[..., 1:] if self.shift else counted
+            ranks = np.full(counted.shape, -1)
+        unranked = counted & (ranks < 0)
+        if unranked.any():
+            rows = inputs.to_numpy(scores, "predictions").reshape(*ids.shape, -1)
+            if self.shift:
+                rows, ids, _ = shifted(rows, ids, ids)
+            check_range(ids[unranked], rows.shape[-1], "labels", self.ignore_index)
+            ranks = ranks.copy()
+            ranks[unranked] = label_ranks(rows[unranked], ids[unranked])
+        return ranks < self.top_k, counted
 
     def _counts(self, right: np.ndarray, labels: np.ndarray | None, weights: np.ndarray | None) -> dict[str, Any]:
         """What the flags of the positions that count add to the states, by class if labels are given."""
@@ -192,15 +208,15 @@ class Accuracy(TokenMetric):
             added = {"correct": weights[right], "total": weights}
         if labels is None:
             return added
-        places, groups = np.unique(labels, return_inverse=True)
         if weights is None:
+            places, groups = np.unique(labels, return_inverse=True)
             counts = [np.bincount(part, minlength=places.size) for part in (groups[right], groups)]
             added["classes"] = dict(zip(places.tolist(), np.stack(counts, axis=1)))
         else:
             added["classes"] = {
                 2 * place + column: part
-                for group, place in enumerate(places.tolist())
-                for column, part in enumerate((weights[(groups == group) & right], weights[groups == group]))
+                for column, kept in enumerate((right, np.ones_like(right)))
+                for place, part in by_class(labels[kept], weights[kept])
             }
         return added
 
@@ -215,10 +231,8 @@ class Accuracy(TokenMetric):
             ignore_index=self.ignore_index,
         )
         right = ((flags.predictions == flags.labels) | ~flags.counted).all(axis=1)
-        part = None
-        if self.weighted:
-            part = np.ones(right.size) if flags.weights is None else np.ascontiguousarray(flags.weights)
-        return {**self._counts(right, None, part), "samples": flags.samples}
+        width = widths_added(self._states, flags.labels.shape[1])
+        return {**self._counts(right, None, flags.weights), **width, "samples": flags.samples}
 
     def _of_ids(self, predictions: Any, ids: np.ndarray, mask: Any) -> tuple[np.ndarray, np.ndarray]:
         if self.top_k > 1 or self.shift:
@@ -228,18 +242,10 @@ class Accuracy(TokenMetric):
         counted = ids != self.ignore_index
         if mask is not None:
             counted &= inputs.boolean_mask(mask, ids.shape)
-        if self.task == "binary":
-            given = inputs.to_numpy(predictions, "predictions")
-            predicted = above_threshold(given, self.threshold, counted) if given.dtype.kind == "f" else given
-        else:
-            predicted = inputs.class_ids(predictions, "predictions")
-            if self.task == "classification":
-                warn_of_one_hot(predicted, ids)
-        if self.num_classes is not None:
-            _check_ids(predicted[counted], self.num_classes)
-        wanted = ids[counted]
-        if wanted.size and wanted.min() < 0:
-            raise ValueError(f"labels must be >= 0 or ignore_index {self.ignore_index}, but got {int(wanted.min())}")
+        given = inputs.to_numpy(predictions, "predictions")
+        predicted = read_decided(given, predictions, ids, self.ignore_index, counted, self.task, self.threshold)
+        check_counted(predicted, counted, self.num_classes, "predictions", None)
+        check_counted(ids, counted, self.num_classes, "labels", self.ignore_index)
         return predicted == ids, counted
 
     def _of_ranks(self, ranks: np.ndarray | None, counted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -249,9 +255,10 @@ class Accuracy(TokenMetric):
         return ranks < self.top_k, counted
 
     def _compute(self, states: Any) -> dict[str, Any]:
+        check_widths(states)
         if self.weighted:
             correct, total = (states[key].fraction() for key in ("correct", "total"))
-            plain: Any = float
+            plain: Any = _exact.number
         else:
             correct, total = states["correct"].value, states["total"].value
             plain = int
@@ -275,16 +282,10 @@ class Accuracy(TokenMetric):
 
 
 def _kept_weights(weights: Any, shape: tuple, shift: bool) -> np.ndarray:
-    """Weights of the labels that are scored, flat; 1 where none were given."""
-    spread = spread_weights(np.ones(shape[:1]) if weights is None else weights, shape)
+    """Weights of the labels that are scored, flat."""
+    spread = spread_weights(weights, shape)
     assert spread is not None
     return spread.reshape(shape)[..., 1:].reshape(-1) if shift else spread
-
-
-def _check_ids(predicted: np.ndarray, classes: int) -> None:
-    if predicted.size and (predicted.min() < 0 or predicted.max() >= classes):
-        wrong = int(predicted.min()) if predicted.min() < 0 else int(predicted.max())
-        raise ValueError(f"predictions must be class ids in [0, {classes}), but got {wrong}")
 
 
 def _read_classes(state: Any) -> dict[int, tuple[_totals.Total, _totals.Total]]:

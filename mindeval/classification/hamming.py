@@ -6,21 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs
-from mindeval.classification._decisions import (
-    check_classes,
-    check_task,
-    check_threshold,
-    check_weights,
-    decide,
-    decide_flags,
-    named_errors,
-)
-from mindeval.metric import Metric
-from mindeval.state import Count, ExactSum
+from mindeval.classification import _exact, _totals
+from mindeval.classification._decision_metric import DecisionMetric, flat
+from mindeval.classification._decisions import Decisions
+from mindeval.classification._flags import Flags
+from mindeval.state import Count, ExactSum, State
 
 
-class HammingLoss(Metric):
+class HammingLoss(DecisionMetric):
     r"""The share of labels that were decided wrongly: of all labels of all rows for multilabel, 1 - accuracy otherwise.
 
     Inputs are those of ``Precision``. ``result()``: ``hamming_loss``, ``wrong`` and ``total`` (numbers of labels, or
@@ -51,60 +44,23 @@ class HammingLoss(Metric):
 
     higher_is_better = False
 
-    @named_errors
-    def __init__(
-        self,
-        task: str = "classification",
-        num_classes: int | None = None,
-        threshold: float = 0.5,
-        ignore_index: int = -100,
-        weighted: bool = False,
-        *,
-        distributed: bool | str = False,
-        name: str | None = None,
-    ) -> None:
-        self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        self.threshold, self.weighted = check_threshold(threshold), bool(weighted)
-        self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
-        settings = {"task": task, "ignore": self.ignore_index, "threshold": self.threshold}
-        total = ExactSum() if self.weighted else Count()
-        super().__init__(
-            states={"wrong": total.zero(), "total": total},
-            settings=settings | ({"weighted": True} if self.weighted else {}),
-            distributed=distributed,
-            name=name,
-        )
+    def _empty_states(self) -> dict[str, State]:
+        total: State = ExactSum() if self.weighted else Count()
+        return {"wrong": total.zero(), "total": total}
 
-    def _contribution(
-        self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
-    ) -> dict[str, Any]:
-        check_weights(weights, self.weighted)
-        options: dict[str, Any] = {
-            "num_classes": self.num_classes,
-            "threshold": self.threshold,
-            "ignore_index": self.ignore_index,
-        }
-        if self.task == "multilabel":
-            flags = decide_flags(predictions, labels, mask, weights, **options)
-            wrong = (flags.predictions != flags.labels) & flags.counted
-            spread = None if flags.weights is None else np.broadcast_to(flags.weights[:, None], wrong.shape)
-            parts, samples = [(wrong[flags.counted], None if spread is None else spread[flags.counted])], flags.samples
-        else:
-            decisions = decide(predictions, labels, mask, weights, task=self.task, **options)
-            parts = [(block.predictions != block.labels, block.weights) for block in decisions.blocks()]
-            samples = decisions.samples()
+    def _of_flags(self, flags: Flags) -> dict[str, Any]:
+        return self._of_decisions(flat(flags, self.ignore_index))
+
+    def _of_decisions(self, decisions: Decisions) -> dict[str, Any]:
+        parts = [(block.predictions != block.labels, block.weights) for block in decisions.blocks()]
         if not self.weighted:
             wrong_labels = sum(int(np.count_nonzero(wrong)) for wrong, _ in parts)
-            return {"wrong": wrong_labels, "total": sum(wrong.size for wrong, _ in parts), "samples": samples}
+            return {"wrong": wrong_labels, "total": sum(wrong.size for wrong, _ in parts)}
         wrong = np.concatenate([np.zeros(0, bool), *(wrong for wrong, _ in parts)])
         weight = np.concatenate([np.zeros(0), *(part for _, part in parts if part is not None)])
-        return {"wrong": weight[wrong], "total": weight, "samples": samples}
+        return {"wrong": weight[wrong], "total": weight}
 
-    def _compute(self, states: Any) -> dict[str, Any]:
-        wrong, total = states["wrong"], states["total"]
-        if not self.weighted:
-            value = wrong.value / total.value
-            return {"hamming_loss": value, "wrong": wrong.value, "total": total.value}
-        weight = total.fraction()
-        value = float(wrong.fraction() / weight) if weight else float("nan")
-        return {"hamming_loss": value, "wrong": wrong.over(), "total": total.over()}
+    def _results(self, states: Any) -> dict[str, Any]:
+        wrong, total = _exact.total(states["wrong"]), _exact.total(states["total"])
+        plain: Any = _exact.number if self.weighted else int
+        return {"hamming_loss": _totals.ratio(wrong, total, float("nan")), "wrong": plain(wrong), "total": plain(total)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindeval.classification import _totals
-from mindeval.classification._decisions import named_errors
+from mindeval.classification._arguments import check_number, named_errors
 from mindeval.classification._rates import ClassRate
 from mindeval.classification._totals import ClassTotals, Total
 
@@ -46,20 +46,22 @@ class Precision(ClassRate):
         threshold: decides scores of a single class: above it is 1. A finite number; between 0 and 1 the scores must be
             probabilities; for logits say 0.0.
         ignore_index: the label of positions that do not count.
-        zero_division: the value where the denominator is 0: 0, 1, or nan, which leaves the class out of the mean.
+        zero_division: the value where the denominator is 0: 0, 1, or nan, which leaves the class out of the mean. A
+            weighted mean of classes without any label is their plain mean, as in scikit-learn.
         labels_present_only: True: a macro mean is over the classes that occur among labels or decisions, so it does not
             depend on ``num_classes``; this is scikit-learn's default and ours. False: over all ``num_classes``, as
             scikit-learn's ``labels=range(num_classes)``. A multilabel problem has every column by default, as there.
         classes: the classes that enter micro, macro and weighted averages (scikit-learn's ``labels=``).
         weighted: True if every ``update`` is given ``weights=``: numbers >= 0 of the labels' shape or of its first
-            axes (rows, for multilabel). Sums of weights are exact.
+            axes (rows, for multilabel). Sums of weights are exact. A class that occurs with a weight of 0 occurs.
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
         name: the metric's name in messages.
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes do not match, a label or a class id is out of range,
-            ids have fractions, scores are NaN, probabilities lie outside [0, 1], or weights are given to a metric that
-            is not ``weighted``, or not given to one that is; ``eval``: see ``Metric.eval``.
+            ids have fractions, scores are NaN, probabilities lie outside [0, 1], multilabel rows have another width
+            than before, sample ids are given (counts cannot tell repeated samples: mask them), or weights are given to
+            a metric that is not ``weighted``, or not given to one that is; ``eval``: see ``Metric.eval``.
         TypeError: ``update``: for texts, or a mask that is not boolean.
 
     Definitions as in scikit-learn's ``precision_score``.
@@ -136,13 +138,13 @@ class FBetaScore(ClassRate):
     def __init__(
         self, beta: float = 1.0, task: str = "classification", num_classes: int | None = None, **options: Any
     ) -> None:
-        self.beta = float(beta)
-        if not 0 < self.beta < float("inf"):
+        self.beta = check_number(beta, "beta")
+        if self.beta <= 0:
             raise ValueError(f"beta must be a finite number > 0, but got {beta}")
         self._square = _totals.exact_square(self.beta)
         super().__init__(task, num_classes, **options)
 
-    def _own_settings(self) -> dict[str, Any]:
+    def _formula_settings(self) -> dict[str, Any]:
         return {"beta": self.beta}
 
     def _formula(self, totals: ClassTotals) -> tuple[Total, Total]:

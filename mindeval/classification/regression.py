@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -9,16 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindeval import inputs, rounding
-from mindeval.classification._decisions import check_weights, spread_weights
+from mindeval.classification import _exact
+from mindeval.classification._arguments import check_flag, check_weights, named_errors, refuse_ids, spread_weights
 from mindeval.metric import Metric
-from mindeval.state import Count, ExactSum
-
-_SPLITTER = float(2**27 + 1)
-_SPLITS_UP_TO = 2.0**480  # the square of less does not overflow, nor does its splitting
+from mindeval.state import Count, ExactSum, State
 
 
 class Pairs(NamedTuple):
-    """What counts of a batch: float64 [n] each, weights or None, and the rows of the first axis."""
+    """What counts of a batch: numbers [n] each, weights or None, and the rows of the first axis."""
 
     predictions: np.ndarray
     targets: np.ndarray
@@ -46,79 +45,54 @@ def read_pairs(predictions: Any, targets: Any, mask: Any = None, weights: Any = 
         keep = keep & flags.reshape(flags.shape + (1,) * (wanted.ndim - flags.ndim))
     spread = spread_weights(weights, wanted.shape)
     samples = int(keep.reshape(len(keep), -1).any(axis=1).sum())
-    x, y = (array[keep].astype(np.float64) for array in (given, wanted))
+    x, y = given[keep], wanted[keep]
     for what, values in (("predictions", x), ("labels", y)):
         if not np.isfinite(values).all():
             raise ValueError(f"{what} must be finite where they count, but got NaN or infinity")
     return Pairs(x, y, None if spread is None else spread[keep.reshape(-1)], samples)
 
 
-def exact_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """float64 numbers whose sum is that of the products a * b, exactly: the rounded products, then what rounding lost.
-
-    By the algorithm of Dekker (Numer. Math. 18, 1971). Products of numbers beyond 2^480, and what falls below the
-    smallest float64, are rounded.
-
-    >>> exact_products(np.array([1 + 2.0**-30]), np.array([1 + 2.0**-30])).tolist() == [1 + 2.0**-29, 2.0**-60]
-    True
-    """
-    products = a * b
-    if not a.size or max(np.abs(a).max(), np.abs(b).max()) > _SPLITS_UP_TO:
-        return products
-    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    lost = ((a_high * b_high - products) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return np.concatenate([products, lost])
-
-
-def _halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    scaled = values * _SPLITTER
-    high = scaled - (scaled - values)
-    return high, values - high
+def square_products(x: list[np.ndarray], y: list[np.ndarray], *weights: np.ndarray) -> dict[int, np.ndarray]:
+    """What the products of two numbers, each a sum of arrays, add to an exact sum."""
+    return _exact.joined(*(_exact.products(a, b, *weights) for a, b in itertools.product(x, y)))
 
 
 class _MeanError(Metric):
     """The mean of an error of each number."""
 
     higher_is_better = False
+    _factors = 1  # of a product that the sum of errors consists of
 
+    @named_errors
     def __init__(self, weighted: bool = False, *, distributed: bool | str = False, name: str | None = None) -> None:
-        self.weighted = bool(weighted)
+        self.weighted = check_flag(weighted, "weighted")
+        total: State = _exact.product_sums(self._factors + self.weighted)
         super().__init__(
-            states={"total": ExactSum(), "weight": ExactSum() if self.weighted else Count()},
+            states={"total": total, "weight": ExactSum() if self.weighted else Count()},
             settings={"weighted": True} if self.weighted else {},
             distributed=distributed,
             name=name,
         )
 
-    def _errors(self, differences: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def _errors(self, x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> dict[int, np.ndarray]:
+        """What the errors, times weights if there are any, add to the exact sum of them."""
         raise TypeError(f"{type(self).__name__} must define _errors()")
 
     def _contribution(
         self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
     ) -> dict[str, Any]:
+        refuse_ids(sample_ids)
         check_weights(weights, self.weighted)
-        pairs = read_pairs(predictions, labels, mask, weights)
-        differences = pairs.predictions - pairs.targets
-        if not self.weighted:
-            return {
-                "total": self._errors(differences, None),
-                "weight": differences.size,
-                "samples": pairs.samples,
-            }
-        assert pairs.weights is not None
-        weight = np.ascontiguousarray(pairs.weights)
-        return {"total": self._errors(differences, weight), "weight": weight, "samples": pairs.samples}
+        x, y, kept, samples = read_pairs(predictions, labels, mask, weights)
+        if kept is None:
+            return {"total": self._errors(x, y), "weight": x.size, "samples": samples}
+        return {"total": self._errors(x, y, kept), "weight": kept, "samples": samples}
 
-    def _mean(self, states: Any) -> Fraction | float:
-        """The mean as an exact fraction; inf if an error exceeds float64, nan if all weights are 0."""
-        total = states["total"]
-        divisor = states["weight"].fraction() if self.weighted else states["weight"].value
-        if not divisor:
-            return float("nan")
-        return total.non_finite if total.non_finite is not None else total.fraction() / divisor
-
-    def _weight(self, states: Any) -> float | int:
-        return states["weight"].over() if self.weighted else states["weight"].value
+    def _mean(self, states: Any) -> tuple[Fraction | None, float | int]:
+        """The mean as an exact fraction (None if all weights are 0), and the sum of weights."""
+        weight = _exact.total(states["weight"])
+        mean = Fraction(_exact.total(states["total"])) / weight if weight else None
+        return mean, _exact.number(weight) if self.weighted else int(weight)
 
 
 class MeanAbsoluteError(_MeanError):
@@ -126,8 +100,8 @@ class MeanAbsoluteError(_MeanError):
     rows).
 
     ``update(predictions, labels[, mask])``: numbers of one shape and any dtype (predictions may be ``[N, 1]`` for
-    labels ``[N]``); the mask is boolean, of that shape or its first axis. ``result()``: ``mae`` and ``weight``
-    (numbers, or the sum of weights).
+    labels ``[N]``), whose differences are exact; the mask is boolean, of that shape or its first axis. ``result()``:
+    ``mae`` and ``weight`` (numbers, or the sum of weights).
 
     Args:
         weighted: True if ``update`` is given ``weights=``: numbers >= 0 of the labels' shape or its first axes.
@@ -135,7 +109,8 @@ class MeanAbsoluteError(_MeanError):
         name: the metric's name in messages.
 
     Raises:
-        ValueError: ``update``: if shapes differ, or a number that counts is NaN or infinite.
+        ValueError: ``update``: if shapes differ, a number that counts is NaN or infinite, or sample ids are given,
+            which sums cannot honour.
         TypeError: ``update``: for texts, or a mask that is not boolean.
 
     The definition is that of scikit-learn's ``mean_absolute_error``.
@@ -149,18 +124,21 @@ class MeanAbsoluteError(_MeanError):
     0.625
     """
 
-    def _errors(self, differences: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        return np.abs(differences) if weights is None else exact_products(np.abs(differences), weights)
+    def _errors(self, x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> dict[int, np.ndarray]:
+        signs = _exact.signs_of_differences(x, y)
+        parts = [signs * part for part in _exact.float_parts(x)] + [-signs * part for part in _exact.float_parts(y)]
+        return _exact.joined(*(_exact.products(part, *weights) for part in parts))
 
     def _compute(self, states: Any) -> dict[str, Any]:
-        return {"mae": float(self._mean(states)), "weight": self._weight(states)}
+        mean, weight = self._mean(states)
+        return {"mae": float("nan") if mean is None else _exact.number(mean), "weight": weight}
 
 
 class MeanSquaredError(_MeanError):
     r"""Mean squared error :math:`\frac1n\sum_i (x_i - y_i)^2` over all numbers (``mindspore.train.MSE`` divides by
     rows).
 
-    Squares keep what float64 rounding would lose. Inputs, arguments and errors are those of ``MeanAbsoluteError``.
+    Differences and squares are exact. Inputs, arguments and errors are those of ``MeanAbsoluteError``.
     ``result()``: ``mse``, ``rmse`` (its root) and ``weight``. The definition is that of scikit-learn's
     ``mean_squared_error``.
 
@@ -173,16 +151,17 @@ class MeanSquaredError(_MeanError):
     (10000.0, 100.0)
     """
 
-    def _errors(self, differences: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        squares = exact_products(differences, differences)
-        if weights is None:
-            return squares
-        return exact_products(squares, np.resize(weights, squares.size))
+    _factors = 2
+
+    def _errors(self, x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> dict[int, np.ndarray]:
+        parts = _exact.differences(x, y)
+        return square_products(parts, parts, *weights)
 
     def _compute(self, states: Any) -> dict[str, Any]:
-        mean = self._mean(states)
-        root = rounding.sqrt(mean) if isinstance(mean, Fraction) else mean
-        return {"mse": float(mean), "rmse": root, "weight": self._weight(states)}
+        mean, weight = self._mean(states)
+        if mean is None:
+            return {"mse": float("nan"), "rmse": float("nan"), "weight": weight}
+        return {"mse": _exact.number(mean), "rmse": rounding.sqrt(mean), "weight": weight}
 
 
 class PearsonCorrCoef(Metric):
@@ -216,23 +195,25 @@ class PearsonCorrCoef(Metric):
     higher_is_better = True
 
     def __init__(self, *, distributed: bool | str = False, name: str | None = None) -> None:
-        sums = {key: ExactSum() for key in ("x", "y", "xx", "yy", "xy")}
-        super().__init__(states={**sums, "total": Count()}, distributed=distributed, name=name)
+        states: dict[str, State] = {"x": ExactSum(), "y": ExactSum()}
+        states |= {key: _exact.product_sums(2) for key in ("xx", "yy", "xy")}
+        super().__init__(states={**states, "total": Count()}, distributed=distributed, name=name)
 
     def _contribution(self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None) -> dict[str, Any]:
-        x, y, _, samples = read_pairs(predictions, labels, mask)
-        products = {"xx": exact_products(x, x), "yy": exact_products(y, y), "xy": exact_products(x, y)}
-        return {"x": x, "y": y, **products, "total": x.size, "samples": samples}
+        refuse_ids(sample_ids)
+        given, wanted, _, samples = read_pairs(predictions, labels, mask)
+        x, y = _exact.float_parts(given), _exact.float_parts(wanted)
+        products = {"xx": square_products(x, x), "yy": square_products(y, y), "xy": square_products(x, y)}
+        sums = {"x": np.concatenate(x), "y": np.concatenate(y)}
+        return {**sums, **products, "total": given.size, "samples": samples}
 
     def _compute(self, states: Any) -> dict[str, Any]:
         n = states["total"].value
-        x, y, xx, yy, xy = (states[key].fraction() for key in ("x", "y", "xx", "yy", "xy"))
+        x, y, xx, yy, xy = (Fraction(_exact.total(states[key])) for key in ("x", "y", "xx", "yy", "xy"))
         covariance, variances = n * xy - x * y, (n * xx - x * x) * (n * yy - y * y)
-        overflow = any(states[key].non_finite is not None for key in ("xx", "yy", "xy"))
-        if variances <= 0 or overflow:
+        if not variances:
             warnings.warn(
-                f"'{self.name}': predictions or labels are all equal, or their squares exceed float64, so the "
-                "correlation is undefined (nan)",
+                f"'{self.name}': predictions or labels are all equal, so the correlation is undefined (nan)",
                 RuntimeWarning,
                 stacklevel=3,
             )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, recall_score, top_k_accuracy_score
 
-from mindeval import Accuracy
+from mindeval import Accuracy, Recall
 
 RNG = np.random.default_rng(0)
 
@@ -70,8 +70,11 @@ def test_token_accuracy_of_unshifted_labels():
     [
         ({}, (np.zeros((2, 3), np.float32), [0, 3]), r"\[0, 3\).*but got 3"),
         ({}, ([0.5, 1.0], [0, 1]), "predictions must be class ids"),
-        ({}, ([0, 1], [0, -1]), "labels must be >= 0 or ignore_index -100, but got -1"),
+        ({}, ([0, 1], [0, -1]), r"labels must be class ids >= 0 or -100 \(ignored\), but got -1"),
+        ({}, ([0, -1], [0, 1]), "predictions must be class ids >= 0, but got -1"),
         ({}, ([0, 1], [0, 1, 1]), "logits"),
+        ({}, (np.uint8([[0, 1]]), [2]), r"labels must be class ids in \[0, 2\)"),
+        ({}, ([0, 1], [0, 1], None, [7, 8]), "counts and sums cannot tell that a sample came twice"),
         ({}, (np.zeros((0,), np.int64), np.zeros((0,), np.int64)), "at least one label"),
         ({}, (np.float32([[np.nan, 1.0]]), [0]), "must not be NaN"),
         ({"task": "binary"}, ([0, 2], [0, 2]), r"\[0, 2\).*but got 2"),
@@ -89,6 +92,10 @@ def test_options_that_do_not_exist_are_refused():
         Accuracy(task="regression")
     with pytest.raises(ValueError, match="top_k must be at least 1, but got 0"):
         Accuracy(top_k=0)
+    with pytest.raises(ValueError, match="top_k must be at most num_classes=3, but got 4"):
+        Accuracy(top_k=4, num_classes=3)
+    with pytest.raises(TypeError, match="weighted must be True or False, but got 'x'"):
+        Accuracy(weighted="x")
 
 
 def batch(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -177,3 +184,38 @@ def test_one_hot_predictions_and_labels_warn_that_they_are_taken_for_ids():
     one_hot = np.eye(3, dtype=np.int64)
     with pytest.warns(RuntimeWarning, match="look one-hot"):
         evaluated(one_hot, one_hot)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint8, bool])
+def test_scores_of_any_dtype_are_read_as_by_the_other_metrics_of_decisions(dtype):
+    scores, labels = RNG.integers(0, 2 if dtype is bool else 9, (50, 4)).astype(dtype), RNG.integers(0, 4, 50)
+    decided = scores.argmax(axis=1)
+    for form in (scores, ms.Tensor(scores)):
+        assert evaluated(form, labels) == accuracy_score(labels, decided)
+        assert evaluated(form, labels) == Recall(average="micro")(form, labels)
+        assert evaluated(form, labels, top_k=2) == Recall(average="micro", top_k=2)(form, labels)
+    assert evaluated(scores.reshape(10, 5, 4), labels.reshape(10, 5), shift=True) == np.mean(
+        labels.reshape(10, 5)[:, 1:] == decided.reshape(10, 5)[:, :-1]
+    )
+
+
+def test_infinite_scores_rank_and_only_nan_is_refused():
+    scores = np.float32([[np.inf, 0, np.inf], [0, np.inf, 1], [-np.inf, -np.inf, -np.inf]])
+    assert evaluated(scores, [0, 1, 0]) == Recall(average="micro")(scores, [0, 1, 0]) == 1.0
+    assert evaluated(scores, [2, 2, 1]) == 0.0
+    assert evaluated(scores, [2, 2, 1], top_k=2) == 1.0
+    with pytest.raises(ValueError, match="must not be NaN"):
+        evaluated(np.float32([[np.inf, np.nan]]), [0])
+
+
+def test_ids_of_ignored_positions_may_be_anything():
+    assert evaluated([1.0, np.nan, 0.5], [1, -100, -100]) == 1.0
+    assert evaluated([1, -7], [1, 0], np.array([True, False])) == 1.0
+
+
+def test_rows_of_another_width_are_refused_by_both_widths():
+    metric = Accuracy(task="multilabel")
+    metric.update([[1, 0]], [[1, 0]])
+    with pytest.raises(ValueError, match="rows of 2 labels and of 3: say num_classes="):
+        metric.update([[1, 0, 1]], [[1, 0, 1]])
+    assert metric.eval() == 1.0

@@ -11,8 +11,8 @@ import pytest
 from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
+from mindeval import BrierScore, CalibrationError, F1Score, LogLoss, MetricCollection
 from mindeval.classification import _probabilities
-from mindeval.classification.calibration import BrierScore, CalibrationError, LogLoss
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
@@ -170,6 +170,89 @@ def test_exp_and_log_agree_with_the_c_library_to_2_units():
     assert np.allclose(_probabilities.log(y), np.log(y), rtol=4.5e-16, atol=0)
 
 
+def test_each_column_of_two_is_taken_as_it_is():
+    # float32 probabilities as a softmax gives them: 1 - p of the other column would be 0
+    p = np.float32([[1e-10, 1], [1, 1e-12], [0.25, 0.75], [0.51, 0.5]])
+    labels = np.array([0, 1, 1, 0])
+    own = p[np.arange(4), labels].astype(np.float64)
+    assert LogLoss()(p, labels) == pytest.approx(-np.log(own).mean(), rel=1e-12)
+    assert LogLoss()(p, labels) == pytest.approx(sk.log_loss(labels, p.astype(np.float64)), rel=1e-12)
+    assert BrierScore()(p, labels) == pytest.approx(sk.brier_score_loss(labels, p.astype(np.float64)), rel=1e-12)
+    expected = sk.brier_score_loss(labels, p.astype(np.float64))
+    assert BrierScore(task="multiclass")(p, labels) == pytest.approx(expected, rel=1e-12)
+    assert BrierScore()(p[:1], [1]) == pytest.approx(float(p[0, 0]) ** 2 / 2, rel=1e-12)
+
+
+LOGITS = [
+    [math.inf, 0.0, 1.0],
+    [math.inf, -math.inf, math.inf],
+    [-math.inf, -math.inf, -math.inf],
+    [math.nan, 0.0, 1.0],
+    [math.inf, math.inf],
+    [-math.inf, -math.inf],
+    [0.0, math.inf],
+    [math.inf],
+    [math.nan],
+]
+
+
+@pytest.mark.parametrize("make", [CalibrationError, BrierScore, LogLoss])
+@pytest.mark.parametrize("logits", LOGITS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_logits_without_a_softmax_are_refused_where_a_label_counts(make, logits, dtype):
+    metric = make(from_logits=True)
+    rows = np.array([logits, [0.0] * len(logits)], dtype)
+    with pytest.raises(ValueError, match="logits must (not be|have a finite one)"):
+        metric.update(rows, [1, 0])
+    metric.update(rows, [-100, 0])
+    assert math.isfinite(metric.eval())
+
+
+@pytest.mark.parametrize("make", [CalibrationError, BrierScore, LogLoss])
+@pytest.mark.parametrize(
+    "logits", [[[-math.inf, 2.0, 1.0], [0.0, -math.inf, -math.inf]], [[-math.inf, 1.0], [3.0, 2.0]]]
+)
+def test_a_logit_of_minus_infinity_is_a_class_of_probability_0(make, logits):
+    labels = [1, 0]
+    expected = make()(softmax(np.array(logits)), labels)
+    assert make(from_logits=True)(logits, labels) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_binary_logit_of_minus_infinity_is_probability_0():
+    assert BrierScore(task="binary", from_logits=True)([-math.inf], [1]) == 1.0
+    assert LogLoss(task="binary", from_logits=True)([-math.inf], [0]) == 0.0
+    assert LogLoss(task="binary", from_logits=True)([-math.inf], [1]) == math.inf
+    assert CalibrationError(task="binary", from_logits=True)([-math.inf], [1]) == 1.0
+
+
+@pytest.mark.parametrize("make", [BrierScore, LogLoss])
+@pytest.mark.parametrize("scale", [2.0**-1074, 2.0**-500, 1.0, 2.0**1023])
+def test_weights_of_any_magnitude_give_the_value_of_their_ratios(make, scale):
+    expected = make()([0.9, 0.8], [0, 1])
+    assert make(weighted=True)([0.9, 0.8], [0, 1], weights=[scale, scale]) == pytest.approx(expected, rel=1e-15)
+
+
+def test_weights_of_a_collection_go_to_the_members_that_take_them():
+    metrics = MetricCollection({"ece": CalibrationError(), "brier": BrierScore(weighted=True)})
+    metrics.update([0.9, 0.8], [0, 1], weights=[1.0, 3.0])
+    values = metrics.eval()
+    assert values["ece"] == CalibrationError()([0.9, 0.8], [0, 1])
+    assert values["brier"] == pytest.approx((0.9**2 + 3 * 0.2**2) / 4, rel=1e-15)
+
+
+def test_a_loss_of_infinity_counts_unless_its_weight_is_0():
+    for weight, expected in ((1.0, math.inf), (0.0, math.log(2))):
+        value = LogLoss(eps=0.0, weighted=True)([0.0, 0.5], [1, 1], weights=[weight, 1.0])
+        assert value == pytest.approx(expected, rel=1e-15)
+
+
+def test_a_probability_an_ulp_above_1_is_shown_in_full():
+    with pytest.raises(ValueError, match="but got values from 0.5 to 1.0000000000000002"):
+        BrierScore().update([0.5, 1 + 2.0**-52], [0, 1])
+    with pytest.raises(ValueError, match="to 1.0000000000000002: for logits say threshold=0.0"):
+        F1Score(task="binary").update([0.5, 1 + 2.0**-52], [0, 1])
+
+
 @pytest.mark.parametrize("make", [CalibrationError, BrierScore, LogLoss])
 @pytest.mark.parametrize(
     ("given", "labels", "options", "message"),
@@ -198,9 +281,12 @@ def test_bad_input_is_refused(make, given, labels, options, message):
         lambda: CalibrationError(norm="l3"),
         lambda: CalibrationError(n_bins=0),
         lambda: LogLoss(eps=0.5),
+        lambda: LogLoss(eps="0.1"),
+        lambda: LogLoss(num_classes=math.nan),
         lambda: BrierScore(task="regression"),
+        lambda: BrierScore(from_logits="no"),
     ],
 )
 def test_unknown_arguments_are_refused(make):
-    with pytest.raises(ValueError, match="but got"):
+    with pytest.raises((ValueError, TypeError), match="^For '.*but got"):
         make()

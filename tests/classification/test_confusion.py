@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from mindeval.classification.confusion import CohenKappa, ConfusionMatrix, MatthewsCorrCoef
+from mindeval import CohenKappa, ConfusionMatrix, MatthewsCorrCoef
 from mindeval.classification.hamming import HammingLoss
 from mindeval.classification.jaccard import JaccardIndex
 
@@ -101,7 +102,7 @@ def test_products_of_large_counts_do_not_overflow():
     assert MatthewsCorrCoef()(predictions, labels) == 1 / 3
     assert CohenKappa()(predictions, labels) == 1 / 3
     metric = MatthewsCorrCoef(num_classes=2)  # c = 3e15, s = 4e15, t = p = 2e15: (12 - 8) / 8, beyond int64 on the way
-    states = {"classes": [[15 * 10**14, 2 * 10**15, 2 * 10**15]] * 2, "disagreement": 0, "samples": 1}
+    states = {"classes": [[15 * 10**14, 2 * 10**15, 2 * 10**15]] * 2, "samples": 1}
     metric.load_state_dict({**metric.state_dict(), "states": states})
     assert metric.eval() == 0.5
 
@@ -165,6 +166,27 @@ def test_ignored_flags_count_in_no_multilabel_metric():
     assert score.parts["matrix"] == [[[0, 0], [0, 1]], [[0, 0], [0, 0]], [[0, 1], [0, 0]]]
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weights", ["linear", "quadratic"])
+def test_distances_of_kappa_do_not_overflow(weights, weighted):
+    # labels 0, 0, far, far and decisions 0, far, far, 0 (of weight 3): chance 1/2 of one distance, observed 4 of 6
+    far = 2**61
+    given = {"weights": [1.0, 1.0, 1.0, 3.0]} if weighted else {}
+    value = CohenKappa(weights=weights, weighted=weighted)([0, far, far, 0], [0, 0, far, far], **given)
+    expected = 1 - Fraction(4, 6) / Fraction(2 * 2 + 4 * 4, 36) if weighted else Fraction(0)
+    assert value == float(expected)
+
+
+def test_kappa_of_weights_equals_scikit_learn_where_some_are_zero():
+    rng = np.random.default_rng(8)
+    labels, decided, weights = np.arange(40) % 4, rng.integers(0, 4, 40), rng.random(40) * (np.arange(40) % 3 > 0)
+    for kind in (None, "linear", "quadratic"):
+        expected = sk.cohen_kappa_score(labels, decided, weights=kind, sample_weight=weights)
+        assert CohenKappa(weights=kind, weighted=True)(decided, labels, weights=weights) == pytest.approx(
+            expected, abs=1e-12
+        )
+
+
 def test_a_metric_of_two_orders_of_updates_has_one_value():
     predictions, labels, _, classes = batch(5)
     values = set()
@@ -201,6 +223,8 @@ def test_float_class_ids_stay_class_ids():
 @pytest.mark.parametrize("options", [{}, {"num_classes": 5000}, {"weighted": True}])
 @pytest.mark.parametrize("metric", [MatthewsCorrCoef, CohenKappa, ConfusionMatrix])
 def test_samples_are_counted_once_however_often_the_decisions_are_read(metric, options):
+    if metric is ConfusionMatrix and "num_classes" in options:
+        options = {"num_classes": 5}  # 5,000 would be a dense matrix
     one = metric(**options).set_distributed(expected_samples=4)
     named = {"weights": [1.0, 1.0, 1.0, 1.0]} if options.get("weighted") else {}
     one.update([0, 1, 1, 0], [0, 1, 0, 1], **named)

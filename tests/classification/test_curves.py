@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import warnings
 from fractions import Fraction
@@ -13,8 +14,8 @@ import pytest
 from sklearn import metrics as sk
 from sklearn.preprocessing import label_binarize
 
-from mindeval.classification import _ranking
-from mindeval.classification.curves import AUROC, ROC, AveragePrecision, PrecisionRecallCurve, auc
+from mindeval import AUROC, ROC, AveragePrecision, PrecisionRecallCurve, auc
+from mindeval.classification import _score_words
 
 SCORES = {
     "probabilities": lambda rng, n: rng.random(n),
@@ -144,7 +145,7 @@ def test_large_logits_keep_their_order():
     assert AUROC()([60.0, 70.0, 80.0, 90.0], [0, 0, 1, 1]) == 1.0
 
 
-def test_two_columns_rank_by_their_difference_for_logits_and_probabilities_alike():
+def test_two_columns_rank_logits_and_probabilities_alike():
     rng = np.random.default_rng(0)
     logits, labels = rng.normal(size=(40, 2)), np.arange(40) % 2
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
@@ -154,6 +155,113 @@ def test_two_columns_rank_by_their_difference_for_logits_and_probabilities_alike
     assert AUROC()(ms.Tensor(logits.astype(np.float32)), ms.Tensor(labels)) == pytest.approx(expected, abs=1e-12)
     single = logits[:, 1:] - logits[:, :1]
     assert AUROC(task="binary")(single, labels) == pytest.approx(expected, abs=1e-12)
+
+
+def of_both_classes(probabilities: np.ndarray) -> np.ndarray:
+    return np.stack([1 - probabilities, probabilities], axis=1)
+
+
+PAIRS = {
+    "float32 probabilities near 0": lambda rng, n: np.stack([np.ones(n), 10.0 ** -rng.integers(20, 30, n)], 1).astype(
+        "f4"
+    ),
+    "float32 probabilities": lambda rng, n: (lambda p: np.stack([1 - p, p], 1))(rng.beta(0.01, 0.01, n).astype("f4")),
+    "float64 probabilities": lambda rng, n: (lambda p: np.stack([1 - p, p], 1))(rng.beta(0.01, 0.01, n)),
+    "float64 logits": lambda rng, n: rng.normal(size=(n, 2)) * 10.0 ** rng.integers(-40, 40, (n, 2)),
+    "float16 logits": lambda rng, n: rng.normal(size=(n, 2)).astype(np.float16),
+    "ties": lambda rng, n: rng.choice([1e-20, 2e-20, 1.0], (n, 2)),
+    "integers": lambda rng, n: rng.integers(-(2**53), 2**53, (n, 2)) // rng.choice([1, 2**51], (n, 1)),
+}
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+def test_two_columns_rank_by_their_exact_difference(kind):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        scores, labels, weights = PAIRS[kind](rng, 40), np.arange(40) % 2, rng.random(40)
+        exact = [Fraction(high) - Fraction(low) for low, high in scores.tolist()]
+        ranks = np.array([sorted(set(exact)).index(difference) for difference in exact])
+        for make in (AUROC, AveragePrecision, ROC, PrecisionRecallCurve):
+            score, expected = make()(scores, labels), make()(ranks, labels)
+            assert score == expected
+            assert {**score.parts, "thresholds": 0} == {**expected.parts, "thresholds": 0}
+            given = make(weighted=True)(scores, labels, weights=weights)
+            assert given == make(weighted=True)(ranks, labels, weights=weights)
+        if kind != "integers":
+            expected = sk.roc_auc_score(labels, ranks)
+            assert AUROC()(ms.Tensor(scores), ms.Tensor(labels)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_thresholds_of_two_columns_are_their_differences_rounded():
+    points = ROC()(np.array([[1.0, 2.0**-60], [1.0, 0.0], [0.25, 0.75]]), [1, 0, 1]).parts
+    assert points["thresholds"] == [math.inf, 0.5, -1.0, -1.0]
+
+
+def test_only_differences_that_float64_cannot_hold_take_more_than_a_word():
+    rng, metric = np.random.default_rng(0), AUROC()
+    metric.update(rng.normal(size=(1000, 2)).astype(np.float32), np.arange(1000) % 2)
+    metric.update(rng.normal(size=1000) * 10.0 ** rng.integers(-150, 150, 1000), np.arange(1000) % 2)
+    assert (metric._states["packed"].value.nbytes, len(metric._states["wide"].value)) == (16000, 0)
+    metric.update(np.array([[1.0, 1e-20]]), [1])
+    assert metric._states["wide"].value.nbytes == 24
+
+
+def test_infinite_columns_have_a_place_unless_their_difference_is_undefined():
+    # differences: -inf, inf, inf, -inf, 0
+    scores, labels = np.array([[np.inf, 0], [-np.inf, 0], [0, np.inf], [0, -np.inf], [1, 1]]), [0, 1, 1, 1, 0]
+    assert AUROC()(scores, labels) == AUROC()([-2, 2, 2, -2, 0], labels)
+    for row in ([np.inf, np.inf], [-np.inf, -np.inf]):
+        with pytest.raises(ValueError, match="of two columns of scores one at least must be finite"):
+            AUROC().update(np.array([row]), [1])
+    with pytest.raises(ValueError, match="must not differ by more than float64 can hold"):
+        AUROC().update(np.array([[-1.7e308, 1.7e308]]), [1])
+    with pytest.raises(ValueError, match="scores must not be NaN"):
+        AUROC().update(np.array([[np.nan, 1.0]]), [1])
+    assert AUROC()(np.array([[np.inf, np.inf], [0, 1], [1, 0]]), [-100, 1, 0]) == 1.0
+
+
+def test_integer_columns_that_float64_cannot_tell_apart_are_refused():
+    with pytest.raises(ValueError, match="integer scores must lie within"):
+        AUROC().update(np.array([[0, 2**53 + 1], [0, 2**53 + 3]]), [1, 0])
+
+
+@pytest.mark.parametrize("options", [{}, {"weighted": True}])
+def test_ids_for_some_rows_only_are_refused_wherever_rows_are_kept(options):
+    given = {"weights": [1.0]} if options else {}
+    for first, second in ((0.5, 1e-200), (1e-200, 0.5)) if not options else (([0.0, 0.5], [1.0, 1e-20]),) * 2:
+        metric = AUROC(**options)
+        metric.update([first], [1], None, [3], **given)
+        metric.update([second], [0], **given)
+        with pytest.raises(ValueError, match="some rows came with sample ids and others without"):
+            metric.eval()
+        metric = AUROC(**options)
+        metric.update([first], [1], None, [3], **given)
+        metric.update([second], [1], None, [3], **given)
+        with pytest.raises(ValueError, match="sample id 3 was given twice with different contents"):
+            metric.eval()
+
+
+@pytest.mark.parametrize(
+    ("of_positives", "of_negatives"), [(1e300, 1e-300), (1e-320, 1e308), (1e308, 1e308), (5e-324, 1)]
+)
+def test_weights_of_any_magnitude_give_the_value_of_their_ratios(of_positives, of_negatives):
+    scores, labels = np.array([0.1, 0.3, 0.3, 0.4, 0.8]), np.array([0, 1, 0, 0, 1])
+    weights = np.where(labels == 1, of_positives, of_negatives)
+    weighted = AUROC(weighted=True)(scores, labels, weights=weights)
+    assert weighted == AUROC()(scores, labels)  # which does not depend on how positives weigh against negatives
+    json.dumps(weighted.parts)
+    precision = [Fraction(of_positives) / (Fraction(of_positives) + k * Fraction(of_negatives)) for k in (0, 1)]
+    precision[1] = 2 * Fraction(of_positives) / (2 * Fraction(of_positives) + 2 * Fraction(of_negatives))
+    for make in (AveragePrecision, PrecisionRecallCurve):
+        value = make(weighted=True)(scores, labels, weights=weights)
+        assert value == pytest.approx(float(sum(precision) / 2), rel=1e-15)
+
+
+def test_weighted_averages_of_extreme_supports_are_numbers():
+    scores, labels = np.random.default_rng(0).random((30, 3)), np.arange(30) % 3
+    options = {"num_classes": 3, "average": "weighted", "weighted": True}
+    expected = AUROC(**options)(scores, labels, weights=np.ones(30))
+    assert AUROC(**options)(scores, labels, weights=np.full(30, 1.5e308)) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("make", [AUROC, AveragePrecision, ROC, PrecisionRecallCurve])
@@ -284,10 +392,10 @@ def test_bins_keep_constant_memory_and_exact_mode_8_bytes_a_score():
 
 def test_keys_order_as_scores_and_give_them_back():
     scores = np.array([-np.inf, -1e300, -1.0, -5e-324, 0.0, 5e-324, 1.0, 1e300, np.inf])
-    keys = _ranking.keys_of(scores)
+    keys = _score_words.keys_of(scores)
     assert (np.diff(keys) > 0).all()
-    assert _ranking.scores_of(keys).tolist() == scores.tolist()
-    assert _ranking.keys_of(np.array([-0.0])).tolist() == [0]
+    assert _score_words.scores_of(keys).tolist() == scores.tolist()
+    assert _score_words.keys_of(np.array([-0.0])).tolist() == [0]
 
 
 def test_the_order_of_updates_and_merges_does_not_matter():
@@ -331,10 +439,18 @@ def test_bad_input_is_refused(options, inputs, message):
 
 @pytest.mark.parametrize(
     "options",
-    [{"mode": "fast"}, {"average": "samples"}, {"task": "multiclass"}, {"weighted": True, "mode": "binned"}],
+    [
+        {"mode": "fast"},
+        {"average": "samples"},
+        {"task": "multiclass"},
+        {"weighted": True, "mode": "binned"},
+        {"weighted": "no"},
+        {"num_classes": math.nan},
+        {"ignore_index": 0.5},
+    ],
 )
 def test_unknown_arguments_are_refused(options):
-    with pytest.raises(ValueError):
+    with pytest.raises((ValueError, TypeError), match="^For 'AUROC', "):
         AUROC(**options)
 
 

@@ -9,10 +9,8 @@ import pytest
 from mindspore import nn, train
 from sklearn import metrics as sk
 
+from mindeval import AUROC, ConfusionMatrix, LogLoss, MatthewsCorrCoef
 from mindeval.classification.accuracy import Accuracy
-from mindeval.classification.calibration import LogLoss
-from mindeval.classification.confusion import ConfusionMatrix, MatthewsCorrCoef
-from mindeval.classification.curves import AUROC
 from mindeval.classification.precision_recall import F1Score
 from mindeval.classification.regression import MeanSquaredError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import warnings
 
@@ -10,13 +11,26 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from mindeval.classification.calibration import BrierScore, CalibrationError, LogLoss
-from mindeval.classification.confusion import CohenKappa, ConfusionMatrix, MatthewsCorrCoef
-from mindeval.classification.curves import AUROC, ROC
-from mindeval.classification.hamming import HammingLoss
-from mindeval.classification.jaccard import JaccardIndex
-from mindeval.classification.precision_recall import F1Score, FBetaScore, Precision, Recall
-from mindeval.classification.regression import MeanAbsoluteError
+from mindeval import (
+    AUROC,
+    ROC,
+    Accuracy,
+    BrierScore,
+    CalibrationError,
+    CohenKappa,
+    ConfusionMatrix,
+    F1Score,
+    FBetaScore,
+    HammingLoss,
+    JaccardIndex,
+    LogLoss,
+    MatthewsCorrCoef,
+    MeanAbsoluteError,
+    MeanSquaredError,
+    PearsonCorrCoef,
+    Precision,
+    Recall,
+)
 
 PAIRS = [
     (Precision, {}, sk.precision_score, {}),
@@ -110,6 +124,105 @@ def test_multilabel_equals_scikit_learn(ours, our_options, theirs, their_options
         metric = ours(**our_options, task="multilabel", num_classes=width, weighted=weighted, **options)
         metric.update(scores, labels, weights=weights)
         assert metric.eval() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@pairs
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, math.nan])
+def test_weights_of_zero_equal_scikit_learn(ours, our_options, theirs, their_options, average, zero_division):
+    """Classes that occur with a weight of 0 only are classes."""
+    for seed in range(20):
+        predictions, labels, classes = multiclass(seed)
+        weights = (np.random.default_rng(seed).random(labels.size) * (labels % 3 == 0)).round(1)
+        weights[0] = 0.5
+        kept = labels != -100
+        options = {"average": average, "zero_division": zero_division}
+        given = {**their_options, **options, "sample_weight": weights[kept]}
+        expected = scikit(theirs, labels[kept], predictions[kept], **given)
+        metric = ours(**our_options, num_classes=classes if seed % 2 else None, weighted=True, **options)
+        metric.update(predictions, labels, weights=weights)
+        assert metric.eval() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+        every = scikit(theirs, labels[kept], predictions[kept], labels=range(classes), **given)
+        metric = ours(**our_options, num_classes=classes, labels_present_only=False, weighted=True, **options)
+        assert metric(predictions, labels, weights=weights) == pytest.approx(every, abs=1e-12, nan_ok=True)
+
+
+@pairs
+@pytest.mark.parametrize("average", ["micro", "macro", "weighted", "samples"])
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, math.nan])
+def test_multilabel_weights_of_0_equal_scikit_learn(ours, our_options, theirs, their_options, average, zero_division):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        decided, labels = rng.integers(0, 2, (9, 4)), rng.integers(0, 2, (9, 4)) * (rng.random((9, 1)) < 0.5)
+        weights = np.where(labels.any(axis=1), 0.0, rng.random(9)) * (rng.random(9) < 0.5)
+        weights[0] = 0.5
+        options = {"average": average, "zero_division": zero_division}
+        expected = scikit(theirs, labels, decided, sample_weight=weights, **their_options, **options)
+        metric = ours(**our_options, task="multilabel", weighted=True, **options)
+        assert metric(decided, labels, weights=weights) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+@pairs
+@pytest.mark.parametrize("zero_division", [0.0, 1.0, math.nan])
+def test_weighted_averages_without_labels_equal_scikit_learn(ours, our_options, theirs, their_options, zero_division):
+    options = {"average": "weighted", "zero_division": zero_division}
+    labels, decided = np.zeros((3, 3), int), np.array([[1, 0, 0], [0, 0, 0], [1, 0, 0]])
+    expected = scikit(theirs, labels, decided, **their_options, **options)
+    value = ours(**our_options, task="multilabel", **options)(decided, labels)
+    assert value == pytest.approx(expected, nan_ok=True)
+    expected = scikit(theirs, [0, 0], [1, 2], labels=[1, 2, 3], **their_options, **options)
+    value = ours(**our_options, num_classes=4, classes=[1, 2, 3], **options)([1, 2], [0, 0])
+    assert value == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("present_only", [False, True])
+def test_a_million_declared_classes_cost_what_the_classes_seen_cost(weighted, present_only):
+    metric = F1Score(
+        num_classes=10**6, average="macro", labels_present_only=present_only, weighted=weighted, zero_division=1.0
+    )
+    for _ in range(3):
+        metric.update([5, 7], [5, 9], weights=[1.0, 2.0] if weighted else None)
+    assert len(metric._states["classes"].value) < 12
+    expected = 1 / 3 if present_only else (1 + 10**6 - 3) / 10**6  # class 5 is right, 7 and 9 are wrong
+    assert metric.eval() == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("metric", [F1Score, HammingLoss, MatthewsCorrCoef, Accuracy, ConfusionMatrix])
+def test_weights_of_any_magnitude_give_the_value_of_their_ratios(metric):
+    decided, labels, weights = [0, 1, 1, 0, 1], [0, 1, 0, 0, 0], np.array([1.0, 2.0, 0.5, 1.0, 4.0])
+    expected = float(metric(weighted=True)(decided, labels, weights=weights))
+    for scale in (2.0**-1070, 2.0**1021):
+        score = metric(weighted=True)(decided, labels, weights=weights * scale)
+        assert score == expected
+        json.dumps(score.parts)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [F1Score, JaccardIndex, HammingLoss, ConfusionMatrix, MatthewsCorrCoef, BrierScore, LogLoss, CalibrationError],
+)
+def test_multilabel_rows_of_two_widths_are_refused_whoever_brings_them(metric):
+    one, other = metric(task="multilabel"), metric(task="multilabel")
+    one.update(np.float32([[0.2, 0.9]]), [[0, 1]])
+    with pytest.raises(ValueError, match="rows of 2 labels and of 3: say num_classes="):
+        one.update(np.float32([[0.2, 0.9, 0.1]]), [[0, 1, 1]])
+    other.update(np.float32([[0.2, 0.9, 0.1]]), [[0, 1, 1]])
+    with pytest.raises(ValueError, match="rows of 2 labels and of 3: say num_classes="):
+        one.merge(other)
+    one._states["widths"].merge(other._states["widths"])  # as the ranks of a distributed metric do
+    with pytest.raises(ValueError, match="rows of 2 labels and of 3: say num_classes="):
+        one.eval()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [F1Score, JaccardIndex, HammingLoss, ConfusionMatrix, CohenKappa, BrierScore, LogLoss, CalibrationError]
+    + [MeanAbsoluteError, MeanSquaredError, PearsonCorrCoef],
+)
+def test_sample_ids_that_counts_cannot_honour_are_refused(make):
+    with pytest.raises(ValueError, match="leave repeated samples out by the mask"):
+        make().update([0.0, 1.0], [0, 1], None, [7, 7])
 
 
 @pairs
@@ -280,6 +393,18 @@ def test_an_integer_mask_and_unannounced_weights_are_refused():
         {"threshold": True},
         {"top_k": 1.5},
         {"ignore_index": -100.5},
+        {"ignore_index": "1"},
+        {"top_k": 4, "num_classes": 3},
+        {"average": "binary", "num_classes": 3},
+        {"labels_present_only": "x"},
+        {"weighted": 1},
+        {"num_classes": float("nan")},
+        {"num_classes": 2.5},
+        {"num_classes": "3"},
+        {"zero_division": "warn"},
+        {"zero_division": True},
+        {"classes": [0.5]},
+        {"classes": 3},
     ],
 )
 def test_unknown_arguments_are_refused(options):
@@ -291,6 +416,7 @@ def test_unknown_arguments_are_refused(options):
     ("make", "name"),
     [
         (lambda: FBetaScore(-1.0), "FBetaScore"),
+        (lambda: FBetaScore("2"), "FBetaScore"),
         (lambda: JaccardIndex(threshold=None), "JaccardIndex"),
         (lambda: HammingLoss(threshold=None), "HammingLoss"),
         (lambda: ConfusionMatrix(normalize="rows"), "ConfusionMatrix"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import mindspore as ms
@@ -32,7 +33,7 @@ def test_errors_equal_scikit_learn(weighted, dtype):
 def test_errors_are_the_exact_means_rounded_once():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=50) * 10.0 ** rng.integers(-5, 5, 50), rng.normal(size=50)
-    differences = [Fraction(float(d)) for d in x - y]
+    differences = [Fraction(float(a)) - Fraction(float(b)) for a, b in zip(x, y)]
     metric = MeanSquaredError()
     for place in range(0, 50, 7):
         metric.update(x[place : place + 7], y[place : place + 7])
@@ -46,6 +47,81 @@ def test_the_mean_is_over_all_numbers_and_integers_do_not_wrap():
     assert MeanAbsoluteError()(np.ones((8, 3)), np.zeros((8, 3))) == 1.0
     assert MeanSquaredError()(np.uint8([0, 200]), np.uint8([100, 100])) == 10000.0
     assert MeanAbsoluteError()(ms.Tensor([60000.0, 60000.0], ms.float16), np.zeros(2)) == 60000.0
+
+
+def fractions_of(values) -> list[Fraction]:
+    return [Fraction(value) for value in np.asarray(values).tolist()]
+
+
+def root(value: Fraction) -> float:
+    with localcontext(Context(prec=50, Emax=10**6, Emin=-(10**6))):
+        return float((Decimal(value.numerator) / Decimal(value.denominator)).sqrt())
+
+
+def exact_values(x, y, weights=None) -> tuple[float, float, float]:
+    """Mean absolute and squared error and correlation of fractions."""
+    xs, ys = fractions_of(x), fractions_of(y)
+    ws = [Fraction(1)] * len(xs) if weights is None else fractions_of(weights)
+    mae = sum(w * abs(a - b) for w, a, b in zip(ws, xs, ys)) / sum(ws)
+    mse = sum(w * (a - b) ** 2 for w, a, b in zip(ws, xs, ys)) / sum(ws)
+    n, sx, sy = len(xs), sum(xs), sum(ys)
+    covariance = n * sum(a * b for a, b in zip(xs, ys)) - sx * sy
+    variances = (n * sum(a * a for a in xs) - sx**2) * (n * sum(b * b for b in ys) - sy**2)
+    correlation = root(covariance**2 / variances) * (1 if covariance > 0 else -1)
+    return as_float(mae), as_float(mse), correlation
+
+
+def as_float(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+SCALES = {
+    "ones": lambda rng: rng.normal(size=12),
+    "tiny": lambda rng: rng.normal(size=12) * 1e-200,
+    "subnormal": lambda rng: rng.integers(-9, 9, 12) * 5e-324,
+    "small": lambda rng: rng.normal(size=12) * 1e-160,
+    "large": lambda rng: rng.normal(size=12) * 1e160,
+    "the largest": lambda rng: rng.choice([-1.7e308, 1.7e308, 1e308], 12),
+    "one large among ones": lambda rng: np.append(rng.normal(size=11), 1e200),
+    "all magnitudes": lambda rng: rng.normal(size=12) * 10.0 ** rng.integers(-300, 300, 12),
+    "int64": lambda rng: rng.integers(-(2**63), 2**63 - 1, 12),
+    "int64 neighbours": lambda rng: 2**62 + rng.integers(0, 3, 12),
+    "uint64": lambda rng: rng.integers(0, 2**64 - 1, 12, dtype=np.uint64),
+    "small integers": lambda rng: rng.integers(-5, 5, 12),
+}
+
+
+@pytest.mark.parametrize("other", ["ones", "the largest", "int64 neighbours", "uint64", "all magnitudes"])
+@pytest.mark.parametrize("kind", SCALES)
+def test_values_are_those_of_fractions_at_any_magnitude_and_in_any_batches(kind, other):
+    rng = np.random.default_rng(5)
+    x, y = SCALES[kind](rng), SCALES[other](rng)
+    weights = rng.random(12) * 2.0 ** rng.integers(-900, 900, 12)
+    makes = (MeanAbsoluteError, MeanSquaredError, PearsonCorrCoef)
+    for make, expected in zip(makes, exact_values(x, y)):
+        for cuts in ([0, 12], [0, 5, 12], [0, 1, 2, 11, 12]):
+            metric = make()
+            for start, stop in zip(cuts, cuts[1:]):
+                metric.update(x[start:stop], y[start:stop])
+            assert metric.eval() == expected
+    for make, expected in zip(makes[:2], exact_values(x, y, weights)):
+        assert make(weighted=True)(x, y, weights=weights) == expected
+
+
+def test_the_root_of_a_mean_square_beyond_float64_is_a_number():
+    metric = MeanSquaredError()
+    metric.update([1e200, 1e200], [0.0, 0.0])
+    assert metric.eval() == math.inf
+    assert metric.result()["rmse"] == 1e200
+
+
+def test_integers_that_float64_cannot_tell_apart_differ():
+    assert MeanAbsoluteError()(np.array([2**53 + 1]), np.array([2**53])) == 1.0
+    assert MeanSquaredError()(np.array([2**63 - 1]), np.array([-(2**63)])) == float((2**64 - 1) ** 2)
+    assert MeanAbsoluteError()(np.array([2**53 + 1]), np.array([2.0**53])) == 1.0
 
 
 def test_correlation_equals_scipy():

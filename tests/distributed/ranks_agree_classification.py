@@ -11,11 +11,9 @@ import mindspore as ms
 import numpy as np
 from harness import case, message, run_all
 
-from mindeval import MetricCollection, distributed
+from mindeval import AUROC, ROC, AveragePrecision, ConfusionMatrix, MatthewsCorrCoef, MetricCollection, distributed
 from mindeval.classification.accuracy import Accuracy
 from mindeval.classification.calibration import CalibrationError
-from mindeval.classification.confusion import ConfusionMatrix, MatthewsCorrCoef
-from mindeval.classification.curves import AUROC, ROC, AveragePrecision
 from mindeval.classification.precision_recall import F1Score
 from mindeval.classification.regression import PearsonCorrCoef
 from mindeval.image.ssim import SSIM

@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from mindeval import (
+    AUROC,
+    ROC,
+    AveragePrecision,
+    BrierScore,
+    CalibrationError,
+    CohenKappa,
+    ConfusionMatrix,
+    LogLoss,
+    MatthewsCorrCoef,
+    PrecisionRecallCurve,
+)
 from mindeval.classification.accuracy import Accuracy
-from mindeval.classification.calibration import BrierScore, CalibrationError, LogLoss
-from mindeval.classification.confusion import CohenKappa, ConfusionMatrix, MatthewsCorrCoef
-from mindeval.classification.curves import AUROC, ROC, AveragePrecision, PrecisionRecallCurve
 from mindeval.classification.hamming import HammingLoss
 from mindeval.classification.jaccard import JaccardIndex
 from mindeval.classification.precision_recall import F1Score, FBetaScore, Precision, Recall
@@ -51,12 +60,21 @@ def score_and_flag(rng: np.random.Generator) -> tuple:
     return np.float64(score), rng.integers(0, 2)
 
 
+def two_columns(rng: np.random.Generator) -> tuple:
+    """Two columns whose difference float64 can hold, now and then."""
+    return np.array([rng.choice([0.5, 1.0]), rng.choice([0.0, 1e-20, 2e-20, 0.5, 1.0])]), rng.integers(0, 2)
+
+
 def probabilities(rng: np.random.Generator, classes: int = 4) -> tuple:
     return rng.dirichlet(np.ones(classes)), rng.integers(0, classes)
 
 
 def numbers(rng: np.random.Generator) -> tuple:
     return rng.normal(size=2) * 10.0 ** rng.integers(-8, 8), rng.normal(size=2)
+
+
+def numbers_of_all_magnitudes(rng: np.random.Generator) -> tuple:
+    return rng.normal(size=2) * 10.0 ** rng.integers(-300, 300, 2), rng.normal(size=2) * 10.0 ** rng.integers(-300, 300)
 
 
 def images(rng: np.random.Generator) -> tuple:
@@ -94,6 +112,8 @@ ROWS: dict[str, Case] = {
     "CohenKappa": (lambda: CohenKappa(weights="linear"), ids_and_labels, stacked),
     "AUROC": (AUROC, score_and_flag, stacked),
     "AUROC with ids": (AUROC, partial(with_id, score_and_flag), with_ids),
+    "AUROC of two columns": (AUROC, two_columns, stacked),
+    "AUROC of two columns with ids": (AUROC, partial(with_id, two_columns), with_ids),
     "AUROC in bins": (lambda: AUROC(mode="binned"), score_and_flag, stacked),
     "AUROC of classes": (lambda: AUROC(num_classes=4), scores_and_label, stacked),
     "AveragePrecision of labels": (lambda: AveragePrecision(task="multilabel", num_classes=3), flags, stacked),
@@ -107,6 +127,8 @@ ROWS: dict[str, Case] = {
     "MeanAbsoluteError": (MeanAbsoluteError, numbers, stacked),
     "MeanSquaredError": (MeanSquaredError, numbers, stacked),
     "PearsonCorrCoef": (PearsonCorrCoef, numbers, stacked),
+    "MeanSquaredError of all magnitudes": (MeanSquaredError, numbers_of_all_magnitudes, stacked),
+    "PearsonCorrCoef of all magnitudes": (PearsonCorrCoef, numbers_of_all_magnitudes, stacked),
     "PSNR": (lambda: PSNR(1.0), images, stacked),
     "PSNR of pixels": (lambda: PSNR(1.0, average="pixels"), images, stacked),
     "SSIM": (lambda: SSIM(1.0), images, stacked),

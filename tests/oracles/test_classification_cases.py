@@ -8,9 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from mindeval import Accuracy
-from mindeval.classification.confusion import CohenKappa, ConfusionMatrix, MatthewsCorrCoef
-from mindeval.classification.curves import AUROC, ROC, auc
+from mindeval import AUROC, ROC, Accuracy, CohenKappa, ConfusionMatrix, MatthewsCorrCoef, auc
 from mindeval.classification.precision_recall import F1Score, FBetaScore, Precision, Recall
 
 RATES = {"precision": Precision, "recall": Recall, "f1": F1Score}

@@ -1,0 +1,116 @@
+"""The arguments that the classification metrics share, checked; errors of construction that name the metric."""
+
+from __future__ import annotations
+
+import functools
+import math
+import numbers
+from typing import Any, Callable, TypeVar, cast
+
+import numpy as np
+
+from mindeval import inputs
+
+TASKS = ("classification", "binary", "multiclass", "multilabel")
+
+Method = TypeVar("Method", bound=Callable[..., None])
+
+
+def named_errors(construct: Method) -> Method:
+    """Let the errors of an ``__init__`` begin with the name of the class: "For 'F1Score', ..."."""
+
+    @functools.wraps(construct)
+    def named(self: Any, *values: Any, **options: Any) -> None:
+        try:
+            construct(self, *values, **options)
+        except (TypeError, ValueError) as error:
+            if str(error).startswith("For '"):
+                raise
+            raise type(error)(f"For '{type(self).__name__}', {error}") from error
+
+    return cast(Method, named)
+
+
+def check_task(task: str) -> str:
+    """The task, if it exists."""
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {list(TASKS)}, but got {task!r}")
+    return task
+
+
+def check_classes(num_classes: int | None, task: str) -> int | None:
+    """The declared number of classes; 2 for ``task="binary"``."""
+    if num_classes is not None:
+        num_classes = inputs.whole_number(num_classes, "num_classes")
+        if num_classes < 1:
+            raise ValueError(f"num_classes must be a whole number >= 1, but got {num_classes}")
+    if task == "binary":
+        if num_classes not in (None, 2):
+            raise ValueError(f"task='binary' has 2 classes, but got num_classes={num_classes}")
+        return 2
+    if task != "multilabel" and num_classes == 1:
+        raise ValueError(f"num_classes must be >= 2 for task={task!r}, but got 1")
+    return num_classes
+
+
+def check_top_k(top_k: int, num_classes: int | None) -> int:
+    """A whole number from 1 to the number of classes, if that is known."""
+    top_k = inputs.whole_number(top_k, "top_k")
+    if top_k < 1:
+        raise ValueError(f"top_k must be at least 1, but got {top_k}")
+    if num_classes is not None and top_k > num_classes:
+        raise ValueError(f"top_k must be at most num_classes={num_classes}, but got {top_k}")
+    return top_k
+
+
+def check_number(value: float, what: str) -> float:
+    """A finite real number as a float; bool and text are refused."""
+    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not math.isfinite(value):
+        raise ValueError(f"{what} must be a finite number, but got {value!r}")
+    return float(value)
+
+
+def check_threshold(threshold: float) -> float:
+    """A finite number: one between 0 and 1 is of probabilities, any other of other scores."""
+    return check_number(threshold, "threshold (in (0, 1) for probabilities, 0.0 for logits)")
+
+
+def check_flag(value: bool, what: str) -> bool:
+    """True or False, and nothing that only looks so."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{what} must be True or False, but got {value!r}")
+    return bool(value)
+
+
+def check_weights(weights: Any, weighted: bool) -> None:
+    """Weights are sums of reals: a metric must know of them when its states are made, and they must then come."""
+    if weights is not None and not weighted:
+        raise ValueError("weights were given, but the metric was not made with weighted=True")
+    if weights is None and weighted:
+        raise ValueError("weights= must be given, for the metric was made with weighted=True")
+
+
+def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
+    """Weights as flat float64 of a shape, from that shape or its first axes. They must be finite and >= 0."""
+    if weights is None:
+        return None
+    given = np.atleast_1d(inputs.to_numpy(weights, "weights"))
+    array = given.astype(np.float64)
+    if array.shape != shape[: array.ndim]:
+        raise ValueError(
+            f"weights must have shape {list(shape)} or that of its first axes, but got {list(array.shape)}"
+        )
+    if not (np.isfinite(array) & (array >= 0)).all():
+        raise ValueError("weights must be finite and >= 0")
+    if given.dtype.kind in "iu" and array.max(initial=0) > 2**53:
+        raise ValueError("integer weights must not be above 2^53, beyond which float64 cannot tell them apart")
+    return np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape).reshape(-1)
+
+
+def refuse_ids(sample_ids: Any) -> None:
+    """Counts and sums cannot tell that a sample came twice."""
+    if sample_ids is not None:
+        raise ValueError(
+            "sample_ids were given, but counts and sums cannot tell that a sample came twice: leave repeated samples "
+            "out by the mask (see distributed.valid_mask); only exact curves take sample_ids"
+        )
