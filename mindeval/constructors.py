@@ -9,7 +9,8 @@ from typing import Any
 
 
 def checked(init: Callable[..., None]) -> Callable[..., None]:
-    """An ``__init__`` whose parameters annotated ``bool`` take nothing else, and whose errors begin "For 'Class', ".
+    """An ``__init__`` whose parameters annotated ``bool`` or ``bool | None`` take nothing else, and whose errors begin
+    with the name of the class.
 
     >>> class Rate:
     ...     @checked
@@ -19,14 +20,18 @@ def checked(init: Callable[..., None]) -> Callable[..., None]:
     TypeError: For 'Rate', lowercase must be True or False, but got 'no'
     """
     signature = inspect.signature(init)
-    flags = [name for name, parameter in signature.parameters.items() if parameter.annotation in ("bool", bool)]
+    flags = {
+        name: (bool,) if parameter.annotation in ("bool", bool) else (bool, type(None))
+        for name, parameter in signature.parameters.items()
+        if parameter.annotation in ("bool", bool, "bool | None")
+    }
 
     @functools.wraps(init)
     def __init__(self: Any, *given: Any, **named: Any) -> None:
         try:
             arguments = signature.bind(self, *given, **named).arguments
-            for flag in flags:
-                if not isinstance(arguments.get(flag, False), bool):
+            for flag, kinds in flags.items():
+                if not isinstance(arguments.get(flag, False), kinds):
                     raise TypeError(f"{flag} must be True or False, but got {arguments[flag]!r}")
             init(self, *given, **named)
         except (TypeError, ValueError) as error:

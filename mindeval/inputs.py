@@ -192,6 +192,15 @@ def sample_ids(value: Any | None, rows: int) -> np.ndarray | None:
     return ids
 
 
+def refuse_sample_ids(value: Any | None) -> None:
+    """Raise a ValueError if sample ids were given to a metric of counts or sums, where a sample leaves no trace."""
+    if value is not None:
+        raise ValueError(
+            "sample_ids were given, but counts and sums cannot tell that a sample came twice: leave repeated samples "
+            "out by a mask, which distributed.valid_mask makes; only exact curves take sample_ids"
+        )
+
+
 def flatten(inputs: Sequence[Any]) -> list[Any]:
     """Nested tuples as one list: an eval network may return ``(loss, (logits, mask), labels)``.
 

@@ -25,11 +25,7 @@ def counted_rows(mask: Any, rows: int, sample_ids: Any = None) -> np.ndarray:
     Raises:
         ValueError: If sample ids are given: sums of counts cannot tell samples apart.
     """
-    if sample_ids is not None:
-        raise ValueError(
-            "sample_ids cannot be used: counts do not tell samples apart. Give a mask that is False where padding "
-            "repeats a sample; distributed.valid_mask makes it"
-        )
+    inputs.refuse_sample_ids(sample_ids)
     return np.ones(rows, bool) if mask is None else inputs.boolean_mask(mask, (rows,))
 
 

@@ -1,34 +1,16 @@
-"""The arguments that the classification metrics share, checked; errors of construction that name the metric."""
+"""The arguments that the classification metrics share, checked."""
 
 from __future__ import annotations
 
-import functools
 import math
 import numbers
-from typing import Any, Callable, TypeVar, cast
+from typing import Any
 
 import numpy as np
 
 from mindeval import inputs
 
 TASKS = ("classification", "binary", "multiclass", "multilabel")
-
-Method = TypeVar("Method", bound=Callable[..., None])
-
-
-def named_errors(construct: Method) -> Method:
-    """Let the errors of an ``__init__`` begin with the name of the class: "For 'F1Score', ..."."""
-
-    @functools.wraps(construct)
-    def named(self: Any, *values: Any, **options: Any) -> None:
-        try:
-            construct(self, *values, **options)
-        except (TypeError, ValueError) as error:
-            if str(error).startswith("For '"):
-                raise
-            raise type(error)(f"For '{type(self).__name__}', {error}") from error
-
-    return cast(Method, named)
 
 
 def check_task(task: str) -> str:
@@ -75,13 +57,6 @@ def check_threshold(threshold: float) -> float:
     return check_number(threshold, "threshold (in (0, 1) for probabilities, 0.0 for logits)")
 
 
-def check_flag(value: bool, what: str) -> bool:
-    """True or False, and nothing that only looks so."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{what} must be True or False, but got {value!r}")
-    return bool(value)
-
-
 def check_weights(weights: Any, weighted: bool) -> None:
     """Weights are sums of reals: a metric must know of them when its states are made, and they must then come."""
     if weights is not None and not weighted:
@@ -105,12 +80,3 @@ def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
     if given.dtype.kind in "iu" and array.max(initial=0) > 2**53:
         raise ValueError("integer weights must not be above 2^53, beyond which float64 cannot tell them apart")
     return np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape).reshape(-1)
-
-
-def refuse_ids(sample_ids: Any) -> None:
-    """Counts and sums cannot tell that a sample came twice."""
-    if sample_ids is not None:
-        raise ValueError(
-            "sample_ids were given, but counts and sums cannot tell that a sample came twice: leave repeated samples "
-            "out by the mask (see distributed.valid_mask); only exact curves take sample_ids"
-        )

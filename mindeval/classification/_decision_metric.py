@@ -6,14 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.classification._arguments import (
-    check_classes,
-    check_threshold,
-    check_top_k,
-    check_weights,
-    named_errors,
-    refuse_ids,
-)
+from mindeval import inputs
+from mindeval.classification._arguments import check_classes, check_threshold, check_top_k, check_weights
 from mindeval.classification._decisions import Decisions, decide
 from mindeval.classification._flags import Flags, decide_flags
 from mindeval.classification._task_metric import TaskMetric, unusual
@@ -26,7 +20,6 @@ class DecisionMetric(TaskMetric):
     A subclass says besides what decisions and flags add to its states. The arguments are documented at ``Precision``.
     """
 
-    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -56,7 +49,7 @@ class DecisionMetric(TaskMetric):
     def _contribution(
         self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
     ) -> dict[str, Any]:
-        refuse_ids(sample_ids)
+        inputs.refuse_sample_ids(sample_ids)
         check_weights(weights, self.weighted)
         options: dict[str, Any] = {
             "num_classes": self.num_classes,

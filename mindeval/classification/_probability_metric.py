@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from mindeval import inputs
 from mindeval.classification import _exact
-from mindeval.classification._arguments import check_flag, check_weights, named_errors, refuse_ids
+from mindeval.classification._arguments import check_weights
 from mindeval.classification._probabilities import Probabilities, read_probabilities
 from mindeval.classification._task_metric import TaskMetric
 from mindeval.classification._widths import widths_added
@@ -20,7 +21,6 @@ class ProbabilityMetric(TaskMetric):
 
     higher_is_better = False
 
-    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -32,7 +32,7 @@ class ProbabilityMetric(TaskMetric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        self.from_logits = check_flag(from_logits, "from_logits")
+        self.from_logits = from_logits
         super().__init__(task, num_classes, ignore_index, weighted, distributed=distributed, name=name)
 
     def _described(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class ProbabilityMetric(TaskMetric):
         return self._of_inputs(probabilities, labels, mask, sample_ids, None)
 
     def _of_inputs(self, probabilities: Any, labels: Any, mask: Any, sample_ids: Any, weights: Any) -> dict[str, Any]:
-        refuse_ids(sample_ids)
+        inputs.refuse_sample_ids(sample_ids)
         check_weights(weights, self.weighted)
         batch = read_probabilities(
             probabilities,

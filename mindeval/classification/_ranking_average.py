@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from mindeval.classification import _ranking
-from mindeval.classification._arguments import named_errors
 from mindeval.classification._exact import number
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scores import ScoreMetric, sorted_words
@@ -23,7 +22,6 @@ class RankingAverage(ScoreMetric):
 
     _value_name = ""
 
-    @named_errors
     def __init__(
         self,
         task: str = "classification",

@@ -9,7 +9,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification import _exact, _totals
-from mindeval.classification._arguments import check_classes, check_flag, named_errors
+from mindeval.classification._arguments import check_classes
 from mindeval.classification._decision_metric import DecisionMetric
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._flags import Flags
@@ -27,7 +27,6 @@ class ClassRate(DecisionMetric):
     higher_is_better = True
     _value_name = ""
 
-    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -47,7 +46,7 @@ class ClassRate(DecisionMetric):
         self.average = _totals.check_average(average, task, check_classes(num_classes, task))
         if labels_present_only is None:  # scikit-learn: classes that occur, but every column of a multilabel problem
             labels_present_only = task != "multilabel"
-        self.labels_present_only = check_flag(labels_present_only, "labels_present_only")
+        self.labels_present_only = labels_present_only
         self.zero_division = _check_zero_division(zero_division)
         self.classes = _check_chosen(classes, num_classes)
         super().__init__(

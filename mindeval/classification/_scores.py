@@ -12,7 +12,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification import _ranking, _score_words
-from mindeval.classification._arguments import check_classes, check_flag, check_task, check_weights, named_errors
+from mindeval.classification._arguments import check_classes, check_task, check_weights
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scored import Scored, read_scores
 from mindeval.metric import Metric
@@ -30,7 +30,6 @@ class ScoreMetric(Metric):
 
     higher_is_better = True
 
-    @named_errors
     def __init__(
         self,
         task: str,
@@ -47,7 +46,7 @@ class ScoreMetric(Metric):
             raise ValueError(f"mode must be 'exact' or 'binned', but got {mode!r}")
         if task in ("multiclass", "multilabel") and num_classes is None:
             raise ValueError(f"num_classes is required for task={task!r}: one ranking is kept for each class")
-        if check_flag(weighted, "weighted") and mode == "binned":
+        if weighted and mode == "binned":
             raise ValueError("weights need mode='exact': bins hold integers")
         self.mode, self.weighted = mode, weighted
         self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindeval import inputs
-from mindeval.classification._arguments import check_classes, check_flag, check_task, named_errors
+from mindeval.classification._arguments import check_classes, check_task
 from mindeval.classification._widths import check_widths, widths_states
 from mindeval.metric import Metric
 from mindeval.state import State
@@ -18,7 +18,6 @@ class TaskMetric(Metric):
     ``Precision``.
     """
 
-    @named_errors
     def __init__(
         self,
         task: str,
@@ -31,7 +30,7 @@ class TaskMetric(Metric):
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
         self.ignore_index = inputs.whole_number(ignore_index, "ignore_index")
-        self.weighted = check_flag(weighted, "weighted")
+        self.weighted = weighted
         states = {**self._empty_states(), **widths_states(self.task, self.num_classes)}
         super().__init__(states=states, settings=self._described(), distributed=distributed, name=name)
 

@@ -11,13 +11,10 @@ from mindeval import inputs
 from mindeval.classification import _exact, _totals
 from mindeval.classification._arguments import (
     check_classes,
-    check_flag,
     check_task,
     check_threshold,
     check_top_k,
     check_weights,
-    named_errors,
-    refuse_ids,
     spread_weights,
 )
 from mindeval.classification._class_scores import label_ranks
@@ -97,7 +94,6 @@ class Accuracy(TokenMetric):
     higher_is_better = True
     needs_rank = True
 
-    @named_errors
     def __init__(
         self,
         task: str = "classification",
@@ -118,7 +114,7 @@ class Accuracy(TokenMetric):
             raise ValueError(f"average must be one of {list(AVERAGES)}, but got {average!r}")
         if task == "multilabel" and (average != "micro" or top_k != 1 or shift):
             raise ValueError("task='multilabel' has no average, top_k or shift: a row is right or wrong")
-        self.average, self.weighted = average, check_flag(weighted, "weighted")
+        self.average, self.weighted = average, weighted
         settings = {"task": task, "top_k": self.top_k, "ignore": ignore_index, "shift": shift}
         rare = {
             "average": (average, "micro"),
@@ -138,7 +134,7 @@ class Accuracy(TokenMetric):
     def _contribution(
         self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
     ) -> dict[str, Any]:
-        refuse_ids(sample_ids)
+        inputs.refuse_sample_ids(sample_ids)
         check_weights(weights, self.weighted)
         if self.task == "multilabel":
             return self._of_flags(predictions, labels, mask, weights)

@@ -8,7 +8,6 @@ import numpy as np
 
 from mindeval import inputs, kernels, rounding
 from mindeval.classification import _probabilities
-from mindeval.classification._arguments import named_errors
 from mindeval.classification._probabilities import Probabilities
 from mindeval.classification._probability_metric import ProbabilityMetric
 from mindeval.state import Counts, ExactSum, Grouped, State
@@ -62,7 +61,6 @@ class CalibrationError(ProbabilityMetric):
 
     higher_is_better = False
 
-    @named_errors
     def __init__(
         self,
         task: str = "classification",

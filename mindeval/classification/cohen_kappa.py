@@ -11,7 +11,6 @@ import numpy as np
 
 from mindeval.classification import _exact
 from mindeval.classification._agreement import Agreement, margins
-from mindeval.classification._arguments import named_errors
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._totals import ClassTotals, Total
 from mindeval.state import Count, State
@@ -56,7 +55,6 @@ class CohenKappa(Agreement):
     0.5
     """
 
-    @named_errors
     def __init__(
         self,
         task: str = "classification",

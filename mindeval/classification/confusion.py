@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindeval.classification import _exact, _totals
-from mindeval.classification._arguments import check_classes, named_errors
+from mindeval.classification._arguments import check_classes
 from mindeval.classification._decision_metric import DecisionMetric
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._flags import Flags
@@ -55,7 +55,6 @@ class ConfusionMatrix(DecisionMetric):
 
     higher_is_better = True
 
-    @named_errors
     def __init__(
         self,
         task: str = "classification",

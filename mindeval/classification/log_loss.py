@@ -8,7 +8,7 @@ import numpy as np
 
 from mindeval import kernels
 from mindeval.classification import _probabilities
-from mindeval.classification._arguments import check_number, named_errors
+from mindeval.classification._arguments import check_number
 from mindeval.classification._probabilities import Probabilities
 from mindeval.classification._probability_metric import MeanLoss
 
@@ -47,7 +47,6 @@ class LogLoss(MeanLoss):
 
     _value_name = "log_loss"
 
-    @named_errors
     def __init__(
         self,
         task: str = "classification",

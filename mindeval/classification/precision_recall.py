@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindeval.classification import _totals
-from mindeval.classification._arguments import check_number, named_errors
+from mindeval.classification._arguments import check_number
 from mindeval.classification._rates import ClassRate
 from mindeval.classification._totals import ClassTotals, Total
 
@@ -134,7 +134,6 @@ class FBetaScore(ClassRate):
 
     _value_name = "fbeta"
 
-    @named_errors
     def __init__(
         self, beta: float = 1.0, task: str = "classification", num_classes: int | None = None, **options: Any
     ) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindeval import inputs, rounding
 from mindeval.classification import _exact
-from mindeval.classification._arguments import check_flag, check_weights, named_errors, refuse_ids, spread_weights
+from mindeval.classification._arguments import check_weights, spread_weights
 from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum, State
 
@@ -63,9 +63,8 @@ class _MeanError(Metric):
     higher_is_better = False
     _factors = 1  # of a product that the sum of errors consists of
 
-    @named_errors
     def __init__(self, weighted: bool = False, *, distributed: bool | str = False, name: str | None = None) -> None:
-        self.weighted = check_flag(weighted, "weighted")
+        self.weighted = weighted
         total: State = _exact.product_sums(self._factors + self.weighted)
         super().__init__(
             states={"total": total, "weight": ExactSum() if self.weighted else Count()},
@@ -81,7 +80,7 @@ class _MeanError(Metric):
     def _contribution(
         self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
     ) -> dict[str, Any]:
-        refuse_ids(sample_ids)
+        inputs.refuse_sample_ids(sample_ids)
         check_weights(weights, self.weighted)
         x, y, kept, samples = read_pairs(predictions, labels, mask, weights)
         if kept is None:
@@ -200,7 +199,7 @@ class PearsonCorrCoef(Metric):
         super().__init__(states={**states, "total": Count()}, distributed=distributed, name=name)
 
     def _contribution(self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None) -> dict[str, Any]:
-        refuse_ids(sample_ids)
+        inputs.refuse_sample_ids(sample_ids)
         given, wanted, _, samples = read_pairs(predictions, labels, mask)
         x, y = _exact.float_parts(given), _exact.float_parts(wanted)
         products = {"xx": square_products(x, x), "yy": square_products(y, y), "xy": square_products(x, y)}

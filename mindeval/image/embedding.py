@@ -58,6 +58,7 @@ class EmbeddingSimilarity(Metric):
     def _contribution(
         self, embeddings: Any, references: Any, mask: Any = None, sample_ids: Any = None
     ) -> dict[str, Any]:
+        inputs.refuse_sample_ids(sample_ids)
         given, wanted = inputs.to_numpy(embeddings, "embeddings"), inputs.to_numpy(references, "references")
         if given.ndim < 2 or given.shape != wanted.shape or given.size == 0:
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import rounding
+from mindeval import inputs, rounding
 from mindeval.image import _images
 from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum
@@ -68,6 +68,7 @@ class PSNR(Metric):
         )
 
     def _contribution(self, images: Any, references: Any, mask: Any = None, sample_ids: Any = None) -> dict[str, Any]:
+        inputs.refuse_sample_ids(sample_ids)
         given, wanted = _images.read_pair(images, references, mask, self.data_range)
         differences = given.reshape(len(given), -1) - wanted.reshape(len(wanted), -1)
         squares = differences * differences

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import rounding
+from mindeval import inputs, rounding
 from mindeval.image import _images
 from mindeval.metric import Metric
 from mindeval.state import ExactSum
@@ -94,6 +94,7 @@ class SSIM(Metric):
         super().__init__(states={"similarity": ExactSum()}, settings=settings, distributed=distributed, name=name)
 
     def _contribution(self, images: Any, references: Any, mask: Any = None, sample_ids: Any = None) -> dict[str, Any]:
+        inputs.refuse_sample_ids(sample_ids)
         given, wanted = _images.read_pair(images, references, mask, self.data_range)
         if given.ndim != len(self.data_format):
             raise ValueError(f"images must be {self.data_format}, but got shape {list(given.shape)}")

@@ -377,7 +377,7 @@ def test_sample_ids_are_refused_with_advice():
         (YesNoAccuracy(IDS), (np.zeros((1, 11)), [True])),
         (ChoiceAccuracy(mode="text"), (["A"], ["A"])),
     ):
-        with pytest.raises(ValueError, match="Give a mask that is False where padding repeats a sample"):
+        with pytest.raises(ValueError, match="leave repeated samples out by a mask"):
             metric.update(*inputs, sample_ids=[0])
 
 

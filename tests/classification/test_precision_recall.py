@@ -221,7 +221,7 @@ def test_multilabel_rows_of_two_widths_are_refused_whoever_brings_them(metric):
     + [MeanAbsoluteError, MeanSquaredError, PearsonCorrCoef],
 )
 def test_sample_ids_that_counts_cannot_honour_are_refused(make):
-    with pytest.raises(ValueError, match="leave repeated samples out by the mask"):
+    with pytest.raises(ValueError, match="leave repeated samples out by a mask"):
         make().update([0.0, 1.0], [0, 1], None, [7, 7])
 
 

@@ -195,6 +195,13 @@ def test_bfloat16_embeddings_are_taken():
     assert EmbeddingSimilarity()(x, x) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("make", [lambda: PSNR(255), lambda: SSIM(255), EmbeddingSimilarity])
+def test_sample_ids_that_sums_cannot_honour_are_refused(make):
+    images = np.zeros((1, 3, 16, 16), np.uint8)
+    with pytest.raises(ValueError, match="sample_ids were given, .* leave repeated samples out by a mask"):
+        make().update(images, images, None, [0])
+
+
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
