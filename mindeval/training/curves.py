@@ -7,16 +7,10 @@ import statistics
 from collections.abc import Sequence
 
 from mindeval.training.findings import Finding, Thresholds
-from mindeval.training.history import History
+from mindeval.training.history import points
 from mindeval.training.names import is_generation
 
 Series = list  # of (step, value)
-
-
-def series(records: Sequence[dict], kind: str, name: str) -> Series:
-    history = History()
-    history.records = list(records)
-    return history.series(name, kind)
 
 
 def metric_names(records: Sequence[dict]) -> list[str]:
@@ -32,7 +26,7 @@ def evaluation_loss(records: Sequence[dict], loss: str | None) -> tuple[str, Ser
     if not found:
         return "", []
     name = found[0]
-    values = [(step, value) for step, value in series(records, "eval", name) if math.isfinite(value)]
+    values = [(step, value) for step, value in points(records, name, "eval") if math.isfinite(value)]
     if "perplexity" in name.lower() or "ppl" in name.lower():
         values = [(step, math.log(value)) for step, value in values if value > 0]
     return name, values
@@ -58,9 +52,9 @@ def _fall(before: float, after: float) -> float:
 
 
 def not_finite(records: Sequence[dict]) -> list[Finding]:
-    bad = [(step, "loss") for step, value in series(records, "train", "loss") if not math.isfinite(value)]
+    bad = [(step, "loss") for step, value in points(records, "loss", "train") if not math.isfinite(value)]
     for name in metric_names(records):
-        bad += [(step, name) for step, value in series(records, "eval", name) if not math.isfinite(value)]
+        bad += [(step, name) for step, value in points(records, name, "eval") if not math.isfinite(value)]
     if not bad:
         return []
     names = sorted({name for _, name in bad})
@@ -142,7 +136,7 @@ def scores_against_loss(records: Sequence[dict], name: str, evaluated: Series, l
     for score in metric_names(records):
         if not is_generation(score):
             continue
-        pairs = [(step, v, losses[step]) for step, v in series(records, "eval", score) if step in losses]
+        pairs = [(step, v, losses[step]) for step, v in points(records, score, "eval") if step in losses]
         if len(pairs) < limits.evaluations:
             continue
         values = [value for _, value, _ in pairs]

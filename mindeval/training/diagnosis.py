@@ -9,7 +9,7 @@ from typing import Any
 
 from mindeval.training import curves
 from mindeval.training.findings import Diagnosis, Finding, Thresholds
-from mindeval.training.history import records_of
+from mindeval.training.history import points, records_of
 from mindeval.training.scores import of_scores
 
 __all__ = ["Diagnosis", "Finding", "Thresholds", "diagnose"]
@@ -54,7 +54,7 @@ def diagnose(
     if isinstance(history_or_scores, Mapping):
         return _ordered(*of_scores(history_or_scores, limits, chance))
     records = _without_repeats(records_of(history_or_scores))
-    training = curves.series(records, "train", "loss")
+    training = points(records, "loss", "train")
     name, evaluated = curves.evaluation_loss(records, loss)
     findings = curves.not_finite(records)
     judged: list[str] = []

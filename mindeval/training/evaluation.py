@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import mindspore as ms
-import numpy as np
-
-from mindeval import inputs
+from mindeval.training.numbers import as_float
 
 
 class Evaluation(NamedTuple):
@@ -20,15 +17,13 @@ class Evaluation(NamedTuple):
 
 
 def evaluation_of(step: int, values: Mapping[str, Any], higher: Mapping[str, bool | None] | None = None) -> Evaluation:
+    """Of values by name; ``higher`` says which are better when higher, where the values do not say it themselves."""
     metrics = {name: _number(value) for name, value in values.items()}
     directions = {n: (higher or {}).get(n, getattr(value, "higher_is_better", None)) for n, value in metrics.items()}
     return Evaluation(step, metrics, directions)
 
 
 def _number(value: Any) -> Any:
-    """A Score as it is; what is one number as a float."""
-    if isinstance(value, float):
-        return value
-    if isinstance(value, (ms.Tensor, np.ndarray, np.generic)) and np.size(inputs.to_numpy(value, "a value")) == 1:
-        return float(inputs.to_numpy(value, "a value").reshape(()))
-    return value
+    """A Score or a number of Python as it is; what is one number as a float."""
+    number = None if isinstance(value, (int, float)) else as_float(value)
+    return value if number is None else number
