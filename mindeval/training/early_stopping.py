@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindeval.training import arguments
 from mindeval.training.monitor import Monitor
 
 
@@ -11,7 +12,7 @@ class EarlyStopping(Monitor):
     """Ends the training when a value has not become better for some evaluations.
 
     As ``mindspore.train.EarlyStopping``, but 0.0 is a value, the direction is the metric's own, evaluations need not be
-    at the ends of epochs, and all ranks stop at the same step. NaN is never better.
+    at the ends of epochs, and all ranks stop at the same step. NaN is never better. Another training begins anew.
 
     Args:
         monitor: the name of the value, of an ``EvalCallback`` or of ``Model.fit``.
@@ -21,7 +22,7 @@ class EarlyStopping(Monitor):
         group: the communication group of the ranks that train together; by default all.
 
     Raises:
-        ValueError: see ``BestCheckpoint``.
+        ValueError, TypeError: see ``BestCheckpoint``.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -37,13 +38,16 @@ class EarlyStopping(Monitor):
         group: str | None = None,
     ) -> None:
         super().__init__(monitor, mode, min_delta, group)
-        if not isinstance(patience, int) or patience < 1:
-            raise ValueError(f"For 'EarlyStopping', patience must be an int of at least 1, but got {patience!r}")
-        self.patience, self.waited = patience, 0
+        self.patience = arguments.whole(patience, 1, f"{self._kind} patience")
+        self.waited = 0
         self.stopped_step: int | None = None
 
-    def _decide(self, value: float, step: int, better: bool, run_context: Any) -> None:
-        if better:
+    def on_train_begin(self, run_context: Any) -> None:
+        super().on_train_begin(run_context)
+        self.waited, self.stopped_step = 0, None
+
+    def _decide(self, value: float, step: int, mode: str, run_context: Any) -> None:
+        if self._is_better(value, mode):
             self.best, self.best_step, self.waited = value, step, 0
             return
         self.waited += 1

@@ -15,6 +15,7 @@ from mindspore import nn, train
 from mindeval import distributed, wire
 from mindeval.collection import MetricCollection
 from mindeval.metric import Metric
+from mindeval.training import arguments
 from mindeval.training.board import Board
 from mindeval.training.evaluation import Evaluation, evaluation_of
 from mindeval.training.history import History
@@ -48,6 +49,7 @@ class EvalCallback(train.Callback):
 
     Raises:
         ValueError: if it is not said when to evaluate, or a number is not positive.
+        TypeError: for an argument of another type.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -74,22 +76,25 @@ class EvalCallback(train.Callback):
         group: str | None = None,
     ) -> None:
         super().__init__()
+        kind = "For 'EvalCallback',"
         if evaluate is not None and every_n_steps is None and every_n_epochs is None:
-            raise ValueError("For 'EvalCallback', give every_n_steps or every_n_epochs, but got neither")
-        counts = {
-            "every_n_steps": every_n_steps,
-            "every_n_epochs": every_n_epochs,
-            "log_every_n_steps": log_every_n_steps,
-            "tokens_per_step": tokens_per_step,
-        }
+            raise ValueError(f"{kind} give every_n_steps or every_n_epochs, but got neither")
+        counts = {"every_n_steps": every_n_steps, "every_n_epochs": every_n_epochs, "tokens_per_step": tokens_per_step}
         for name, number in counts.items():
-            if number is not None and (not isinstance(number, int) or number < 1):
-                raise ValueError(f"For 'EvalCallback', {name} must be an int of at least 1, but got {number!r}")
+            if number is not None:
+                arguments.whole(number, 1, f"{kind} {name}")
+        arguments.whole(log_every_n_steps, 1, f"{kind} log_every_n_steps")
         if on_error not in ("raise", "log"):
-            raise ValueError(f"For 'EvalCallback', on_error must be 'raise' or 'log', but got {on_error!r}")
-        self.evaluate = DataSetEvaluation(*evaluate) if isinstance(evaluate, tuple) else evaluate
+            raise ValueError(f"{kind} on_error must be 'raise' or 'log', but got {on_error!r}")
+        self.evaluate = _evaluation(evaluate)
         self.every_n_steps, self.every_n_epochs = every_n_steps, every_n_epochs
-        self.first_step, self.on_error, self.group = first_step, on_error, group
+        self.first_step = arguments.whole(first_step, 0, f"{kind} first_step")
+        self.on_error = on_error
+        self.group = None if group is None else arguments.name(group, f"{kind} group")
+        if summary is not None:
+            arguments.file_path(summary, f"{kind} summary")
+        if history is not None and not isinstance(history, History):
+            arguments.file_path(history, f"{kind} history")
         writes = distributed.this_rank(group) == 0
         self.history = history if isinstance(history, History) else History(history, write=writes)
         self.last: Evaluation | None = None
@@ -221,12 +226,30 @@ def _passes(before: int, step: int, every: int | None) -> bool:
     return every is not None and step // every > before // every
 
 
+def _evaluation(given: Any) -> Callable[[], Mapping[str, Any]] | None:
+    """What an EvalCallback calls, from its first argument."""
+    if isinstance(given, (tuple, list)):
+        if len(given) != 3:
+            raise ValueError(f"For 'EvalCallback', give (network, dataset, metrics), but got {len(given)} of them")
+        return DataSetEvaluation(*given)
+    if given is not None and (not callable(given) or isinstance(given, nn.Cell)):
+        raise TypeError(
+            "For 'EvalCallback', evaluate must be a function, (network, dataset, metrics) or None, but got "
+            f"{type(given).__name__}"
+        )
+    return given
+
+
 class DataSetEvaluation:
     """The loop over a data set. A rank that fails still takes part in the metrics' communication: the others hear."""
 
     def __init__(self, network: nn.Cell, dataset: Any, metrics: Any) -> None:
         if not isinstance(network, nn.Cell):
             raise TypeError(f"For 'EvalCallback', the network must be a Cell, but got {type(network).__name__}")
+        if not callable(getattr(dataset, "create_tuple_iterator", None)):
+            raise TypeError(
+                f"For 'EvalCallback', the dataset must be one of MindSpore, but got {type(dataset).__name__}"
+            )
         self.network, self.dataset = network, dataset
         if isinstance(metrics, Metric):
             metrics = {metrics.name: metrics}

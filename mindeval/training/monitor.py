@@ -8,7 +8,9 @@ from typing import Any
 from mindspore import train
 
 from mindeval import wire
+from mindeval.training import arguments
 from mindeval.training.evaluation import Evaluation, evaluation_of
+from mindeval.training.numbers import as_float
 
 
 class Monitor(train.Callback):
@@ -16,15 +18,21 @@ class Monitor(train.Callback):
 
     def __init__(self, monitor: str, mode: str | None, min_delta: float, group: str | None) -> None:
         super().__init__()
-        if mode not in (None, "min", "max"):
-            raise ValueError(f"For '{type(self).__name__}', mode must be 'min', 'max' or None, but got {mode!r}")
-        if not min_delta >= 0:
-            raise ValueError(f"For '{type(self).__name__}', min_delta must be >= 0, but got {min_delta}")
-        self.monitor, self.mode, self.min_delta, self.group = monitor, mode, min_delta, group
+        self._kind = kind = f"For '{type(self).__name__}',"
+        self.monitor = arguments.name(monitor, f"{kind} monitor")
+        if mode is not None and (not isinstance(mode, str) or mode not in ("min", "max")):
+            raise ValueError(f"{kind} mode must be 'min', 'max' or None, but got {mode!r}")
+        self.mode = mode
+        self.min_delta = arguments.not_negative(min_delta, f"{kind} min_delta")
+        self.group = None if group is None else arguments.name(group, f"{kind} group")
         self.best: float | None = None
         self.best_step: int | None = None
         self._seen: Any = None
         self._step = 0
+
+    def on_train_begin(self, run_context: Any) -> None:
+        """Another training begins without a best value."""
+        self.best = self.best_step = None
 
     def on_train_step_end(self, run_context: Any) -> None:
         self._step = int(run_context.original_args().cur_step_num)
@@ -46,36 +54,37 @@ class Monitor(train.Callback):
     def _take(self, evaluation: Evaluation, run_context: Any) -> None:
         if self.monitor not in evaluation.metrics:
             raise ValueError(
-                f"For '{type(self).__name__}', monitor must be one of {list(evaluation.metrics)}, "
-                f"but got {self.monitor!r}"
+                f"{self._kind} monitor must be one of {list(evaluation.metrics)}, but got {self.monitor!r}"
             )
-        value = evaluation.metrics[self.monitor]
-        if not isinstance(value, (int, float)):
-            raise TypeError(f"For '{type(self).__name__}', '{self.monitor}' must be a number, but got {value!r}")
-        value = float(value)
+        value = as_float(evaluation.metrics[self.monitor])
+        if value is None:
+            given = evaluation.metrics[self.monitor]
+            raise TypeError(f"{self._kind} '{self.monitor}' must be a number, but got {given!r}")
         everywhere = wire.everywhere(repr(value), self.group)
         if len(set(everywhere)) > 1:
             raise ValueError(
-                f"For '{type(self).__name__}', '{self.monitor}' must be the same on all ranks, but got {everywhere}: "
+                f"{self._kind} '{self.monitor}' must be the same on all ranks, but got {everywhere}: "
                 "call set_distributed(True) of the metrics"
             )
-        self._decide(value, evaluation.step, self._is_better(value, evaluation), run_context)
+        self._decide(value, evaluation.step, self._direction(evaluation), run_context)
 
-    def _is_better(self, value: float, evaluation: Evaluation) -> bool:
-        mode = self.mode
-        if mode is None:
-            higher = evaluation.higher_is_better.get(self.monitor)
-            if higher is None:
-                raise ValueError(
-                    f"For '{type(self).__name__}', give mode='min' or 'max': '{self.monitor}' does not say whether "
-                    "higher is better"
-                )
-            mode = "max" if higher else "min"
+    def _direction(self, evaluation: Evaluation) -> str:
+        """``"min"`` or ``"max"``."""
+        if self.mode is not None:
+            return self.mode
+        higher = evaluation.higher_is_better.get(self.monitor)
+        if higher is None:
+            raise ValueError(
+                f"{self._kind} give mode='min' or 'max': '{self.monitor}' does not say whether higher is better"
+            )
+        return "max" if higher else "min"
+
+    def _is_better(self, value: float, mode: str) -> bool:
         if math.isnan(value):
             return False
         if self.best is None:
             return True
         return value > self.best + self.min_delta if mode == "max" else value < self.best - self.min_delta
 
-    def _decide(self, value: float, step: int, better: bool, run_context: Any) -> None:
+    def _decide(self, value: float, step: int, mode: str, run_context: Any) -> None:
         raise TypeError(f"{type(self).__name__} must define _decide()")

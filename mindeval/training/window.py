@@ -37,7 +37,7 @@ class Window:
     def add(self, outputs: Any, step: int) -> None:
         while isinstance(outputs, (tuple, list)) and outputs:
             outputs = outputs[0]
-        if isinstance(outputs, (ms.Tensor, np.ndarray, float)):
+        if isinstance(outputs, (ms.Tensor, np.ndarray, np.floating, float)):
             self.losses.append(outputs)
 
     def due(self, step: int) -> bool:
