@@ -6,9 +6,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from mindeval.training import names
 from mindeval.training.findings import Finding, Thresholds
 from mindeval.training.history import points
-from mindeval.training.names import is_generation
 
 Series = list  # of (step, value)
 
@@ -19,15 +19,14 @@ def metric_names(records: Sequence[dict]) -> list[str]:
 
 def evaluation_loss(records: Sequence[dict], loss: str | None) -> tuple[str, Series]:
     """The evaluation loss that is looked at, in nats; infinite and missing values are left out."""
-    names = metric_names(records)
-    if loss is not None and loss not in names:
-        raise ValueError(f"For 'diagnose', loss must be one of {names}, but got {loss!r}")
-    found = [loss] if loss else [n for word in ("loss", "nll", "perplexity", "ppl") for n in names if word in n.lower()]
-    if not found:
+    known = metric_names(records)
+    if loss is not None and loss not in known:
+        raise ValueError(f"For 'diagnose', loss must be one of {known}, but got {loss!r}")
+    name = loss or names.evaluation_loss(known)
+    if name is None:
         return "", []
-    name = found[0]
     values = [(step, value) for step, value in points(records, name, "eval") if math.isfinite(value)]
-    if "perplexity" in name.lower() or "ppl" in name.lower():
+    if names.is_perplexity(name):
         values = [(step, math.log(value)) for step, value in values if value > 0]
     return name, values
 
@@ -47,8 +46,10 @@ def _middle(values: Sequence[float], start: float, stop: float) -> float:
 
 
 def _fall(before: float, after: float) -> float:
-    """By which share a loss fell."""
-    return (before - after) / abs(before) if before else 0.0
+    """By which share a loss fell. From 0 any other value is infinitely far."""
+    if before == after:
+        return 0.0
+    return (before - after) / abs(before) if before else math.copysign(math.inf, before - after)
 
 
 def not_finite(records: Sequence[dict]) -> list[Finding]:
@@ -57,9 +58,9 @@ def not_finite(records: Sequence[dict]) -> list[Finding]:
         bad += [(step, name) for step, value in points(records, name, "eval") if not math.isfinite(value)]
     if not bad:
         return []
-    names = sorted({name for _, name in bad})
-    steps = sorted({step for step, _ in bad})
-    return [Finding("not_finite", "error", {"first_step": steps[0], "windows": len(bad), "names": names})]
+    first = min(step for step, _ in bad)
+    whose = sorted({name for _, name in bad})
+    return [Finding("not_finite", "error", {"first_step": first, "windows": len(bad), "names": whose})]
 
 
 def course(training: Series, limits: Thresholds) -> list[Finding]:
@@ -73,7 +74,7 @@ def course(training: Series, limits: Thresholds) -> list[Finding]:
         rising = last > first + 4 * error and _fall(first, last) < -limits.not_falling
         return [Finding("rising" if rising else "not_falling", "error" if rising else "warning", whole)]
     middle = _middle(values, 0.4, 0.6)
-    if _fall(middle, last) < limits.plateau and 2 * error < limits.plateau * abs(middle):
+    if _fall(middle, last) < limits.plateau and 2 * error <= limits.plateau * abs(middle):
         since = training[int(0.4 * len(training))][0]
         return [Finding("plateau", "note", {**whole, "since": since, "level": middle})]
     before = _middle(values, 0.6, 0.8)
@@ -83,15 +84,16 @@ def course(training: Series, limits: Thresholds) -> list[Finding]:
 
 
 def spikes(training: Series, limits: Thresholds) -> list[Finding]:
-    """Windows far above those before them."""
+    """Windows far above those before them, by a share of these or of the whole curve: a loss may begin at 0."""
     values = [value for _, value in training]
+    level = statistics.median(map(abs, values))
     found = []
     for place in range(5, len(values)):
         window = values[max(0, place - 8) : place]
         usual = statistics.median(window)
         noise = _noise(values[max(0, place - 24) : place])
         rise = values[place] - usual
-        if rise > limits.spike * abs(usual) and rise > limits.spike_noise * noise:
+        if rise > limits.spike * max(abs(usual), level) and rise > limits.spike_noise * noise:
             found.append((training[place][0], values[place], usual))
     if not found:
         return []
@@ -134,7 +136,7 @@ def scores_against_loss(records: Sequence[dict], name: str, evaluated: Series, l
     found = []
     losses = dict(evaluated)
     for score in metric_names(records):
-        if not is_generation(score):
+        if not names.is_generation(score):
             continue
         pairs = [(step, v, losses[step]) for step, v in points(records, score, "eval") if step in losses]
         if len(pairs) < limits.evaluations:

@@ -10,7 +10,7 @@ from typing import Any
 from mindeval.training import curves
 from mindeval.training.findings import Diagnosis, Finding, Thresholds
 from mindeval.training.history import points, records_of
-from mindeval.training.scores import of_scores
+from mindeval.training.scores import checked_chance, of_scores
 
 __all__ = ["Diagnosis", "Finding", "Thresholds", "diagnose"]
 
@@ -38,7 +38,8 @@ def diagnose(
         chance: the accuracy of guessing, for all accuracies or by name; scores that know theirs need none.
 
     Raises:
-        TypeError, ValueError: for an unknown threshold, or something that is no history and no scores.
+        TypeError, ValueError: for something that is no history and no scores, a record that cannot be read (it is named
+            by its number), thresholds that are unknown or no numbers, a ``chance`` that is no share.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -50,10 +51,15 @@ def diagnose(
     ...     print(finding.kind, finding.evidence["began"])
     overfitting 400
     """
-    limits = _limits(thresholds)
+    limits, chance = _limits(thresholds), checked_chance(chance)
     if isinstance(history_or_scores, Mapping):
+        if isinstance(history_or_scores.get("kind"), str):
+            raise TypeError("For 'diagnose', records must be in a list, but got one record alone")
         return _ordered(*of_scores(history_or_scores, limits, chance))
-    records = _without_repeats(records_of(history_or_scores))
+    try:
+        records = _without_repeats(_in_order(records_of(history_or_scores)))
+    except TypeError as error:
+        raise TypeError(f"For 'diagnose', {error}") from error
     training = points(records, "loss", "train")
     name, evaluated = curves.evaluation_loss(records, loss)
     findings = curves.not_finite(records)
@@ -73,7 +79,7 @@ def diagnose(
         findings += found or curves.gap(finite, name, evaluated, limits)
     last = next((record for record in reversed(records) if record.get("kind") == "eval"), None)
     if last is not None:
-        more, names = of_scores(last["metrics"], limits, chance)
+        more, names = of_scores(last.get("metrics", {}), limits, chance)
         findings, judged = findings + more, judged + [n for n in names if n not in judged]
     return _ordered(findings, judged)
 
@@ -83,6 +89,8 @@ def _limits(thresholds: Thresholds | Mapping[str, float] | None) -> Thresholds:
         return Thresholds()
     if isinstance(thresholds, Thresholds):
         return thresholds
+    if not isinstance(thresholds, Mapping):
+        raise TypeError(f"For 'diagnose', thresholds must be Thresholds or a dict, but got {thresholds!r}")
     known = [f.name for f in fields(Thresholds)]
     unknown = [name for name in thresholds if name not in known]
     if unknown:
@@ -96,11 +104,35 @@ def _ordered(findings: Sequence[Finding], judged: Sequence[str]) -> Diagnosis:
     return Diagnosis(tuple(sorted(findings, key=lambda finding: order.index(finding.severity))), tuple(judged))
 
 
+def _in_order(records: Sequence[dict]) -> list[dict]:
+    """What is looked at, by step within each run. A list that goes from the last step to the first is turned round."""
+    runs = _runs([record for record in records if record.get("kind") in ("start", "train", "eval")])
+    steps = [[_step(r) for r in run if r["kind"] == kind] for run in runs for kind in ("train", "eval")]
+    moves = [after - before for run in steps for before, after in zip(run, run[1:])]
+    if moves and max(moves) <= 0 and min(moves) < 0:
+        runs = _runs([record for run in reversed(runs) for record in reversed(run)])
+    return [record for run in runs for record in sorted(run, key=lambda r: (r["kind"] != "start", _step(r)))]
+
+
+def _runs(records: Sequence[dict]) -> list[list[dict]]:
+    """The records from each "start" to the next."""
+    runs: list[list[dict]] = [[]]
+    for record in records:
+        if record["kind"] == "start":
+            runs.append([])
+        runs[-1].append(record)
+    return runs
+
+
+def _step(record: dict) -> int:
+    return int(record.get("step", 0))
+
+
 def _without_repeats(records: Sequence[dict]) -> list[dict]:
     """A resumed run goes back to a step: what was recorded behind it before is void."""
     kept: list[dict] = []
     for record in records:
-        if record.get("kind") == "start":
-            kept = [old for old in kept if old.get("step", 0) <= record.get("step", 0)]
+        if record["kind"] == "start":
+            kept = [old for old in kept if _step(old) <= _step(record)]
         kept.append(record)
     return kept

@@ -6,10 +6,11 @@ import html
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from mindeval.training.advice import TEXTS
+from mindeval.training.numbers import as_float
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Thresholds:
         not_falling: the loss fell by less than this share from the first to the last fifth of the run.
         plateau: it fell by less than this share in the last 60 % of the run, after it had fallen before.
         still_falling: it fell by more than this share from the last but one fifth to the last.
-        spike: a window is above the median of the eight before it by this share of it ...
+        spike: a window is above the median of the eight before it by this share of it and of the whole curve's ...
         spike_noise: ... and by so many times their noise.
         overfit_rise: the evaluation loss ends above its lowest value by this share ...
         overfit_noise: ... and by so many times its noise,
@@ -33,6 +34,10 @@ class Thresholds:
             errors.
         yes_rate: the share of "yes" is as near as this to 0 or 1.
         mass: the candidates' probability is below this.
+
+    Raises:
+        TypeError: for a threshold that is no number.
+        ValueError: for one that is NaN or negative, or fewer points or evaluations than 2.
     """
 
     points: int = 10
@@ -50,6 +55,16 @@ class Thresholds:
     chance: float = 0.02
     yes_rate: float = 0.03
     mass: float = 0.1
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            given = getattr(self, limit.name)
+            number = as_float(given)
+            if number is None:
+                raise TypeError(f"For 'diagnose', the threshold {limit.name!r} must be a number, but got {given!r}")
+            least = 2 if limit.name in ("points", "evaluations") else 0
+            if not number >= least:
+                raise ValueError(f"For 'diagnose', the threshold {limit.name!r} must be >= {least}, but got {given!r}")
 
 
 @dataclass(frozen=True)
