@@ -65,6 +65,7 @@ class Thresholds:
             least = 2 if limit.name in ("points", "evaluations") else 0
             if not number >= least:
                 raise ValueError(f"For 'diagnose', the threshold {limit.name!r} must be >= {least}, but got {given!r}")
+            object.__setattr__(self, limit.name, number)
 
 
 @dataclass(frozen=True)

@@ -223,13 +223,18 @@ def test_records_as_json_gives_them_are_read():
 
 
 @pytest.mark.parametrize("threshold", list(Thresholds.__dataclass_fields__))
-@pytest.mark.parametrize("value", [math.nan, -1, "0.3", None, True, 10**400])
+@pytest.mark.parametrize("value", [math.nan, -1, "0.3", None, True])
 def test_a_threshold_that_is_no_number_from_0_on_is_refused_by_its_name(threshold, value):
-    if value == 10**400:
-        diagnose(train(STEADY), thresholds={threshold: value})  # infinite: never, or always
-        return
     with pytest.raises((TypeError, ValueError), match=f"For 'diagnose', the threshold '{threshold}' must be"):
         diagnose(train(STEADY), thresholds={threshold: value})
+
+
+@pytest.mark.parametrize("never", [math.inf, 10**400])
+def test_an_infinite_threshold_is_never_reached(never):
+    records = train([*STEADY[:30], 9.0, *STEADY[31:]]) + evals("loss", RISING_EVALUATION)
+    assert diagnose(records).kinds == ["spikes", "overfitting"]
+    off = {"spike": never, "overfit_rise": never, "gap": never}
+    assert diagnose(records, thresholds=off).kinds == []
 
 
 def test_thresholds_of_0_are_shares_like_others_but_for_numbers_of_points():
