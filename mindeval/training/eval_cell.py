@@ -16,14 +16,17 @@ from mindeval.training.eval_graph import (
     Head,
     HiddenNLL,
     aligned,
+    bad_flags,
     chosen,
     effective_width,
     input_places,
     leaves,
     place_of,
+    row_length,
+    wide_statistics,
     width_of,
 )
-from mindeval.training.eval_outputs import GlobalSums, Outputs, as_boolean, token_batch
+from mindeval.training.eval_outputs import GlobalSums, Outputs, flags, head_outputs, token_batch
 
 
 class EvalCell(nn.Cell):
@@ -41,7 +44,9 @@ class EvalCell(nn.Cell):
 
     The network's output is logits ``[B, T, V]``, ``[B * T, V]`` or ``[B, V]``, alone or first in a tuple, nested or
     not, before labels and mask: ``(logits, tokens, mask)``, as MindFormers' legacy models give them. A column of the
-    batch goes before an output.
+    batch goes before an output. A mask that the network returns may be of the numbers 0 and 1, since MindFormers' is;
+    a column that is a mask is boolean, as everywhere in mindeval. Logits may be float16, bfloat16, float32 or, on the
+    CPU, float64 (with a copy of the logits; the NLL is then that of the host to 1e-12 nat, and not in its bits).
 
     Args:
         network: the Cell to evaluate.
@@ -49,24 +54,33 @@ class EvalCell(nn.Cell):
             ``Perplexity`` and ``Accuracy`` with their ``ignore_index``, ``shift`` and ``vocab_size``, metrics with a
             ``head()`` (``YesNoAccuracy``, ``ChoiceAccuracy``) its numbers.
         columns: role -> index of the batch's column. ``"inputs"``: one index or several, what the network is called
-            with; ``"labels"``; ``"mask"`` (bool, or numbers that are not 0 where a position counts); ``"positions"``
-            ``[B]`` for heads; ``"answers"``: labels of the heads' metrics, where they are not ``"labels"``;
-            ``"texts"``, which must be the last column, for bits per byte. By default 0 is inputs, 1 labels and 2 mask,
-            as far as there are columns.
+            with; ``"labels"``; ``"mask"`` (bool, True where a position counts); ``"positions"`` ``[B]`` for heads;
+            ``"answers"``: labels of the heads' metrics, where they are not ``"labels"``; ``"texts"``, which must be the
+            last column, for bits per byte. By default 0 is inputs, 1 labels and 2 mask, as far as there are columns.
         heads: metric name -> ``"argmax"``, for metrics of class ids, or a Cell. The Cell is called with the logits and
-            those of ``positions``, ``labels`` and ``mask`` that its ``construct`` names; the metric is updated with its
-            output, the answers (else labels), and the mask where that has the answers' shape.
+            those of ``positions``, ``labels`` and ``mask`` that its ``construct`` names (with ``positions``, logits are
+            ``[B, T, V]``); the metric is updated with its output, the answers (else labels), and the mask. Of a mask of
+            tokens ``[B, T]`` with an answer for each row, a row counts where any of its tokens does.
         lm_head: the weight ``[V, H]`` of the language-model head, where the network gives its last hidden states: the
             logits are then made block by block and never whole, in float32.
         reduce: ``"none"``, or ``"graph"``: sums of NLL and tokens are taken inside the graph, for semi-auto and auto
             parallel, where they cover all ranks (simulated, not run on a card). Metrics take them as global: no
-            warning, and in a distributed metric one rank hands them over. ``"auto"`` follows the parallel mode.
+            warning, and in a distributed metric one rank hands them over. ``"auto"`` follows the parallel mode. Counts
+            of tokens and samples are the same as with ``"none"``; the sum of the NLL of each batch is rounded by the
+            device (float64 with the native operator, else float32), so that the last bits of perplexity and loss may
+            differ, also between batch sizes.
         reports: with ``reduce="graph"``, whether this rank hands the sums to distributed metrics; by default rank 0
             does. With pipeline stages name one rank of the last.
 
     Raises:
         ValueError: for metrics or columns that do not fit; when called, if logits are narrower than a metric's
-            ``vocab_size``. A label outside of the vocabulary is an error of the metric's ``update``.
+            ``vocab_size``, or shapes do not match.
+        TypeError: when called, if a column that is a mask is not boolean.
+
+    What is wrong with the values of a batch is an error of the metric's ``update`` (of a distributed metric, of its
+    ``eval`` on every rank): a label outside of the vocabulary, a position outside of its row, a mask of the network
+    with other numbers than 0 and 1, a mask that does not fit the answers, NaN under ``"argmax"``. What does not count
+    may be anything.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -143,7 +157,9 @@ class EvalCell(nn.Cell):
             size = effective_width(width, settings[3])
             valid = ops.logical_and(counted, ops.logical_and(wanted >= 0, wanted < size))
             safe = ops.select(valid, wanted, ops.zeros_like(wanted) + settings[1])
-            if self.lm_head is None:
+            if self.lm_head is None and matrix.dtype == ms.float64:
+                part = wide_statistics(matrix, safe, settings[1], settings[3], self.ranked[place])
+            elif self.lm_head is None:
                 part = self.tokens[place](matrix, safe)
             else:
                 part = self.tokens[place](matrix, self.lm_head, safe)
@@ -155,14 +171,15 @@ class EvalCell(nn.Cell):
             if self.reduce == "graph":
                 rows = valid.reshape((valid.shape[0], -1)).astype(ms.int32).sum(axis=1)
                 bad = ops.logical_and(counted, ops.logical_not(valid)).astype(ms.int64).sum()
-                part = (total, valid.astype(ms.int64).sum(), (rows > 0).astype(ms.int64).sum(), bad)
+                part = (total, valid.astype(ms.int64).sum(), (rows > 0).astype(ms.int64).sum(), bad, bad_flags(mask))
             elif not self.ranked[place]:
                 part = (part,)
             token_parts = token_parts + ((part, size),)
         head_parts: tuple = ()
         positions = chosen(batch, (), place_of(self.columns, len(batch), "positions"), 0)
         for head in self.heads:
-            head_parts = head_parts + (head(scores, labels, mask, positions),)
+            length = 0 if positions is None else row_length(scores.shape, positions.shape)
+            head_parts = head_parts + ((head(scores, labels, mask, positions), length),)
         if self.reduce == "graph":
             return mean, token_parts
         if labels is None:  # None among the outputs of a graph would have MindSpore leave the graph
@@ -173,6 +190,7 @@ class EvalCell(nn.Cell):
 
     def __call__(self, *batch: Any) -> tuple:
         """Run the network and bring what the metrics take to the host: O(rows) numbers."""
+        eval_needs.check_batch(self.columns, batch)
         places = eval_needs.roles(self.columns, len(batch))
         texts = None
         tensors = batch
@@ -187,18 +205,19 @@ class EvalCell(nn.Cell):
         _, (tokens, heads), targets = super().__call__(*tensors)
         labels, mask = (*targets, None, None)[:2]
         ids = None if labels is None else inputs.class_ids(labels, "labels")
-        kept = None if mask is None else as_boolean(inputs.to_numpy(mask, "mask"))
+        kept = None if mask is None else flags(inputs.to_numpy(mask, "mask"))
+        answers = batch[places["answers"]] if "answers" in places else labels
+        answers = None if answers is None else inputs.to_numpy(answers, "labels")
+        positions = inputs.class_ids(batch[places["positions"]], "positions") if "positions" in places else None
+        outputs = {
+            name: head_outputs(cell, head, length, positions, kept, ids, answers)
+            for name, cell, (head, length) in zip(self.head_names, self.heads, heads)
+        }
         batches: dict[tuple, TokenBatch | ValueError] = {}
         if ids is not None:
             batches = {s: token_batch(part, ids, kept, s) for s, part in zip(self.passes, tokens)}
-        answers = batch[places["answers"]] if "answers" in places else labels
-        answers = None if answers is None else inputs.to_numpy(answers, "labels")
-        outputs = {
-            name: tuple(inputs.to_numpy(x, "scores") for x in (head if isinstance(head, tuple) else (head,)))
-            for name, head in zip(self.head_names, heads)
-        }
-        prepared = Outputs(batches, outputs, ids, kept, answers, texts)
-        return prepared.losses(flat=True), prepared, (ids, kept)
+        prepared = Outputs(batches, outputs, ids, kept, texts)
+        return prepared.losses(flat=True), prepared, (ids, None if isinstance(kept, ValueError) else kept)
 
     def _global(self, outputs: tuple, texts: Any) -> tuple:
         if texts is not None:
@@ -207,8 +226,10 @@ class EvalCell(nn.Cell):
             )
         mean, parts = outputs
         sums: dict[tuple, TokenSums | ValueError] = {}
-        for settings, ((total, tokens, rows, bad), size) in zip(self.passes, parts):
-            if int(bad):
+        for settings, ((total, tokens, rows, bad, bad_mask), size) in zip(self.passes, parts):
+            if int(bad_mask):
+                sums[settings] = ValueError(f"mask must hold 0 and 1, but {int(bad_mask)} numbers are neither")
+            elif int(bad):
                 sums[settings] = ValueError(f"labels must lie in [0, {size}) or be ignore_index, but {int(bad)} do not")
             else:
                 sums[settings] = TokenSums(float(total.asnumpy()), int(tokens), int(rows))

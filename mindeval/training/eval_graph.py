@@ -6,9 +6,12 @@ import inspect
 from typing import Any
 
 import mindspore as ms
+import numpy as np
 from mindspore import nn, ops
+from mindspore.ops import functional as F
 
 from mindeval.kernels import blockwise
+from mindeval.tokens import check_logits
 from mindeval.training.eval_needs import DEFAULT_COLUMNS, roles
 
 
@@ -69,6 +72,32 @@ def chosen(batch: tuple, outputs: tuple, column: int, place: int) -> Any:
     return None
 
 
+@ops.constexpr
+def checked_shapes(scores: tuple, labels: tuple, mask: tuple | None) -> bool:
+    """Raise what the metrics raise on the host, before anything is reshaped."""
+    try:
+        check_logits(np.broadcast_to(np.float32(0), scores), np.broadcast_to(np.int32(0), labels))
+    except ValueError as error:
+        raise ValueError(f"For 'EvalCell', {error}") from error
+    if mask is not None and mask != labels:
+        raise ValueError(f"For 'EvalCell', mask must have shape {list(labels)} as the labels, but got {list(mask)}")
+    return True
+
+
+@ops.constexpr
+def row_length(scores: tuple, positions: tuple) -> int:
+    """T of scores ``[B, T, W]`` or ``[B * T, W]``, given positions ``[B]``."""
+    if len(positions) == 1:
+        if len(scores) == 3 and scores[0] == positions[0]:
+            return scores[1]
+        if len(scores) == 2 and scores[0] % positions[0] == 0:
+            return scores[0] // positions[0]
+    raise ValueError(
+        f"For 'EvalCell', positions must have shape [B] for logits [B, T, V], but got {list(positions)} against "
+        f"{list(scores)}"
+    )
+
+
 def aligned(scores: Any, labels: Any, mask: Any, ignore_index: int, shift: bool) -> tuple:
     """Scores ``[..., W]``, labels and counted positions ``[...]`` of one target each.
 
@@ -76,6 +105,11 @@ def aligned(scores: Any, labels: Any, mask: Any, ignore_index: int, shift: bool)
     """
     if labels.dtype != ms.int32 and labels.dtype != ms.int64:
         labels = labels.astype(ms.int32)
+    if F.isconstant(scores.shape) and F.isconstant(labels.shape):
+        if mask is None:
+            checked_shapes(scores.shape, labels.shape, None)
+        else:
+            checked_shapes(scores.shape, labels.shape, mask.shape)
     counted = labels != ignore_index
     if mask is not None:
         if mask.dtype != ms.bool_:
@@ -90,11 +124,23 @@ def aligned(scores: Any, labels: Any, mask: Any, ignore_index: int, shift: bool)
     return scores, labels, counted
 
 
+def bad_flags(mask: Any) -> Any:
+    """How many numbers of a network's mask are neither 0 nor 1."""
+    if mask is None or mask.dtype == ms.bool_:
+        return ops.zeros((), ms.int64)
+    return ops.logical_and(mask != 0, mask != 1).astype(ms.int64).sum()
+
+
 class ArgMax(nn.Cell):
-    """Class ids: the first of the largest scores."""
+    """Class ids: the first of the largest scores; -1 where one of them is NaN."""
+
+    takes_mask = takes_positions = False
 
     def construct(self, scores: Any, labels: Any, mask: Any, positions: Any) -> Any:
-        return ops.argmax(scores.astype(ms.float32), -1)
+        if scores.dtype != ms.float64:
+            scores = scores.astype(ms.float32)
+        ids = ops.argmax(scores, -1)
+        return ops.select((scores != scores).any(-1), ops.zeros_like(ids) - 1, ids)
 
 
 class Head(nn.Cell):
@@ -108,6 +154,12 @@ class Head(nn.Cell):
         self.takes_positions = "positions" in named
 
     def construct(self, scores: Any, labels: Any, mask: Any, positions: Any) -> Any:
+        if self.takes_positions and positions is not None:
+            length = row_length(scores.shape, positions.shape)
+            if len(scores.shape) == 2:
+                scores = scores.reshape((-1, length, scores.shape[-1]))
+            inside = ops.logical_and(positions >= 0, positions < length)  # the others are refused on the host
+            positions = ops.select(inside, positions, ops.zeros_like(positions))
         given: tuple = (scores,)
         if self.takes_labels:
             given = given + (labels,)
@@ -116,6 +168,23 @@ class Head(nn.Cell):
         if self.takes_positions and positions is not None:
             given = given + (positions,)
         return self.head(*given)
+
+
+def wide_statistics(scores: Any, labels: Any, ignore_index: int, vocab_size: int | None, rank: bool) -> Any:
+    """As ``TokenNLL``, of float64 logits, which its operator does not take: in float64, with a copy of the logits."""
+    rows = scores.reshape((-1, scores.shape[-1]))
+    if vocab_size is not None:
+        rows = rows[:, :vocab_size]
+    flat = labels.reshape((-1,))
+    valid = flat != ignore_index
+    safe = ops.select(valid, flat, ops.zeros_like(flat))
+    largest, total, _, target = blockwise.block_sums(rows, safe, 0, False)
+    nll = ops.log(total) + (largest - target)
+    counted_nll = ops.select(valid, nll, ops.zeros_like(nll)).reshape(labels.shape)
+    if not rank:
+        return counted_nll
+    ranks = blockwise.rank_or_nothing(blockwise.count_above(rows, safe, target, 0), nll)
+    return counted_nll, ops.select(valid, ranks, ops.zeros_like(ranks) - 1).reshape(labels.shape)
 
 
 class HiddenNLL(nn.Cell):

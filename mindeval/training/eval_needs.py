@@ -9,6 +9,7 @@ import mindspore as ms
 from mindspore import nn
 
 from mindeval.collection import MetricCollection
+from mindeval.inputs import describe
 from mindeval.language.loss import Loss
 from mindeval.language.perplexity import Perplexity
 from mindeval.metric import Metric
@@ -92,6 +93,10 @@ def checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
     unknown = [role for role in columns if role not in ROLES]
     if unknown or "inputs" not in columns:
         raise ValueError(f"For 'EvalCell', columns must name 'inputs' and others of {list(ROLES)}, but got {columns}")
+    for role, place in columns.items():
+        several = list(place) if role == "inputs" and isinstance(place, (tuple, list)) else [place]
+        if not several or not all(isinstance(p, int) and not isinstance(p, bool) and p >= 0 for p in several):
+            raise ValueError(f"For 'EvalCell', columns must be indexes from 0 on, but got {place!r} for {role!r}")
     return dict(columns)
 
 
@@ -99,3 +104,17 @@ def roles(columns: dict | None, count: int) -> dict:
     if columns is None:
         return {role: place for role, place in DEFAULT_COLUMNS.items() if place < count}
     return {role: place for role, place in columns.items() if role != "inputs"}
+
+
+def check_batch(columns: dict | None, batch: Sequence[Any]) -> None:
+    """Raise a ValueError for a column that is not there, a TypeError for a mask that is not boolean."""
+    for role, place in ({"inputs": 0} if columns is None else columns).items():
+        if max(place if isinstance(place, (tuple, list)) else [place]) >= len(batch):
+            raise ValueError(f"For 'EvalCell', the batch has {len(batch)} columns, but {role!r} is column {place}")
+    place = roles(columns, len(batch)).get("mask")
+    mask = None if place is None else batch[place]
+    if mask is not None and "bool" not in str(getattr(mask, "dtype", type(mask).__name__)).lower():
+        raise TypeError(
+            f"For 'EvalCell', mask must be boolean (True where a position counts), but got {describe(mask)}: "
+            "write mask != 0"
+        )

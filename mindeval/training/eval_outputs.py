@@ -11,22 +11,21 @@ from mindeval import inputs, kernels
 from mindeval.language.loss import Loss
 from mindeval.language.perplexity import Perplexity
 from mindeval.tokens import TokenBatch, TokenMetric, TokenSums
+from mindeval.training.eval_graph import ArgMax
 
 
 class Outputs(inputs.Prepared):
-    """The small outputs of an EvalCell for one batch, on the host."""
+    """The small outputs of an EvalCell for one batch, on the host; in the place of some, what is wrong with them."""
 
     def __init__(
         self,
-        tokens: dict[tuple, TokenBatch | ValueError],
-        heads: dict[str, tuple],
+        tokens: Mapping[tuple, TokenBatch | ValueError],
+        heads: Mapping[str, tuple | ValueError],
         labels: np.ndarray | None,
-        mask: np.ndarray | None,
-        answers: np.ndarray | None,
+        mask: np.ndarray | ValueError | None,
         texts: Any,
     ) -> None:
-        self.tokens, self.heads, self.labels, self.mask = tokens, heads, labels, mask
-        self.answers, self.texts = answers, texts
+        self.tokens, self.heads, self.labels, self.mask, self.texts = tokens, heads, labels, mask, texts
 
     def losses(self, flat: bool = False) -> np.ma.MaskedArray | None:
         """The NLL of each token, masked where it does not count; of the first pass."""
@@ -40,8 +39,9 @@ class Outputs(inputs.Prepared):
 
     def inputs_for(self, metric: Any) -> tuple:
         if metric.name in self.heads:
-            fits = self.mask is not None and self.answers is not None and self.mask.shape == self.answers.shape
-            return (*self.heads[metric.name], self.answers, *((self.mask,) if fits else ()))
+            outputs: Any = self.heads[metric.name]
+            _raise_if_error(outputs)
+            return outputs
         if isinstance(metric, Loss):
             losses = self.losses()
             if losses is None:
@@ -93,14 +93,16 @@ def _raise_if_error(value: Any) -> None:
         raise value
 
 
-def token_batch(part: tuple, labels: np.ndarray, mask: np.ndarray | None, settings: tuple) -> TokenBatch | ValueError:
-    """The statistics of one pass, or what was wrong with the labels: raised by the metric, on every rank alike."""
+def token_batch(
+    part: tuple, labels: np.ndarray, mask: np.ndarray | ValueError | None, settings: tuple
+) -> TokenBatch | ValueError:
+    """The statistics of one pass, or what was wrong with labels or mask: raised by the metric, on every rank alike."""
     (nll, *rank), size = part
     _, ignore_index, shift, _ = settings
     counted = labels != ignore_index
+    if isinstance(mask, ValueError):
+        return mask
     if mask is not None:
-        if mask.shape != labels.shape:
-            return ValueError(f"mask must have shape {list(labels.shape)}, but got {list(mask.shape)}")
         counted = counted & mask
     values = inputs.to_numpy(nll, "nll").astype(np.float64)
     ranks = inputs.to_numpy(rank[0], "rank").astype(np.int64) if rank else None
@@ -118,5 +120,54 @@ def token_batch(part: tuple, labels: np.ndarray, mask: np.ndarray | None, settin
     return TokenBatch(kernels.TokenStats(values, ranks), counted, int(rows.sum()))
 
 
-def as_boolean(mask: np.ndarray) -> np.ndarray:
-    return mask if mask.dtype == bool else mask != 0
+def flags(mask: np.ndarray) -> np.ndarray | ValueError:
+    """A network's mask, which may be of the numbers 0 and 1, as in MindFormers' legacy models, as a boolean one."""
+    wrong = mask[(mask != 0) & (mask != 1)]
+    if wrong.size:
+        return ValueError(f"mask must hold 0 and 1, but got {wrong[0]}: a position counts or it does not")
+    return mask != 0
+
+
+def head_outputs(
+    cell: Any,
+    head: Any,
+    length: int,
+    positions: np.ndarray | None,
+    mask: np.ndarray | ValueError | None,
+    labels: np.ndarray | None,
+    answers: np.ndarray | None,
+) -> tuple | ValueError:
+    """What the metric of a head takes, or what is wrong with it: raised by the metric, on every rank alike."""
+    if isinstance(mask, ValueError):
+        return mask
+    outputs = [inputs.to_numpy(x, "scores") for x in (head if isinstance(head, tuple) else (head,))]
+    counted = _mask_of_answers(mask, labels, answers)
+    if isinstance(counted, ValueError) and cell.takes_mask:
+        counted = None  # the head itself has used it
+    if isinstance(counted, ValueError):
+        return counted
+    if isinstance(cell, ArgMax):
+        nan = outputs[0] < 0
+        outputs[0] = np.where(nan, 0, outputs[0])
+        if counted is not None and counted.shape == nan.shape:
+            nan = nan & counted
+        if nan.any():
+            return ValueError(f"scores must not be NaN for 'argmax', but {int(nan.sum())} of {nan.size} rows hold NaN")
+    if positions is not None and cell.takes_positions:
+        outside = (positions < 0) | (positions >= length)
+        if counted is not None and counted.shape == outside.shape:
+            outside = outside & counted
+        if outside.any():
+            return ValueError(f"positions must lie in [0, {length}), but got {int(positions[outside][0])}")
+    return (*outputs, answers) if counted is None else (*outputs, answers, counted)
+
+
+def _mask_of_answers(
+    mask: np.ndarray | None, labels: np.ndarray | None, answers: np.ndarray | None
+) -> np.ndarray | ValueError | None:
+    """Which answers count; one for a whole row counts where any position of the row does."""
+    if mask is None or answers is None or mask.shape == answers.shape:
+        return None if answers is None else mask
+    if labels is not None and mask.shape == labels.shape and answers.shape == mask.shape[:1]:
+        return mask.reshape(len(mask), -1).any(axis=1)
+    return ValueError(f"mask must have shape {list(answers.shape)} as the answers, but got {list(mask.shape)}")
