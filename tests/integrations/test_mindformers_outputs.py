@@ -63,6 +63,14 @@ def test_sums_of_the_graph_give_the_perplexity():
     assert metrics.result()["perplexity"]["samples"] == 3
 
 
+def test_sums_of_the_graph_are_refused_by_metrics_that_need_logits_and_then_nothing_is_added():
+    metrics = MindevalMetrics(["Perplexity", "Accuracy"])
+    with pytest.raises(ValueError, match="For 'Accuracy.update', there must be logits and labels, but got sums"):
+        metrics.update(ms.Tensor(6.0), ms.Tensor(4, ms.int32), ms.Tensor(2, ms.int32))
+    metrics.update(np.zeros((1, 2, 5), np.float32), np.zeros((1, 2), np.int64))
+    assert metrics.eval()["perplexity"] == pytest.approx(5, rel=1e-7)
+
+
 def test_expected_samples_are_checked_in_a_single_process():
     metrics = MindevalMetrics(["Perplexity"], expected_samples=3)
     metrics.update(np.zeros((2, 4, 5), np.float32), np.zeros((2, 4), np.int64))

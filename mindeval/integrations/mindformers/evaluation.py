@@ -8,6 +8,7 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 
+from mindeval import inputs
 from mindeval.collection import MetricCollection
 from mindeval.metric import Metric
 
@@ -35,11 +36,20 @@ def periodic_eval(
         metrics: over logits, without ``shift``; what ``MindevalMetrics`` takes, or one of these, distributed or not.
         every_n_steps, every_n_epochs: MindFormers' ``step_interval`` and ``epoch_interval``; -1: not by these.
 
+    Raises:
+        TypeError, ValueError: if these are no whole numbers from 1 on or -1, or both are -1.
+
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
     """
     from mindformers.core.callback import EvalCallBack
 
+    intervals = {"every_n_steps": every_n_steps, "every_n_epochs": every_n_epochs}
+    for name, interval in intervals.items():
+        if inputs.whole_number(interval, f"For 'periodic_eval', {name}") < 1 and interval != -1:
+            raise ValueError(f"For 'periodic_eval', {name} must be at least 1, or -1 for never, but got {interval}")
+    if set(intervals.values()) == {-1}:
+        raise ValueError("For 'periodic_eval', give every_n_steps or every_n_epochs, but both are -1")
     metric = metrics if isinstance(metrics, MindevalMetrics) else MindevalMetrics(metrics)
     model: list[ms.Model] = []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from mindeval import inputs
 from mindeval.collection import MetricCollection
 from mindeval.metric import Metric
 from mindeval.score import Score
+from mindeval.tokens import TokenSums
 
 from .labels import next_tokens
 from .ranks import decided, outputs_may_be_slices
@@ -104,10 +104,7 @@ class MindevalMetrics(mindspore.train.Metric):
             named.__cause__ = error
             scope.failed(next(iter(self.metrics)), named)
             return
-        if len(batch) == 3:
-            self._add_sums(*batch)
-        else:
-            self.metrics.update(*batch)
+        self.metrics.update(*batch)
 
     def eval(self) -> dict[str, Score]:
         """Every member's value, by name."""
@@ -118,7 +115,7 @@ class MindevalMetrics(mindspore.train.Metric):
         return self.metrics.result()
 
     def _batch(self, outputs: Sequence[Any]) -> tuple:
-        """(logits, labels), or the three sums."""
+        """(logits, labels), or sums."""
         if len(outputs) == 1:
             raise ValueError(
                 f"there must be logits and labels, but got only {inputs.describe(outputs[0])}, as from MindFormers' "
@@ -130,7 +127,8 @@ class MindevalMetrics(mindspore.train.Metric):
                 f"but got {len(outputs)}: {', '.join(inputs.describe(output) for output in outputs)}"
             )
         if len(outputs) == 3 and all(np.size(output) == 1 for output in outputs):
-            return tuple(inputs.to_numpy(output, "sums").item() for output in outputs)
+            nll, tokens, samples = (inputs.to_numpy(output, "sums").item() for output in outputs)
+            return (Sums(TokenSums(float(nll), int(tokens), int(samples))),)
         if outputs_may_be_slices():
             raise ValueError(
                 "in semi-auto and auto parallel mode without full_batch a rank may see a slice of the logits: "
@@ -141,21 +139,17 @@ class MindevalMetrics(mindspore.train.Metric):
         logits, tokens, mask = outputs
         return logits, next_tokens(tokens, mask)
 
-    def _add_sums(self, nll_sum: float, tokens: float, rows: float) -> None:
-        for name, metric in self.metrics._scope.members.items():
-            if not isinstance(metric, mindeval.Perplexity):
-                error = ValueError(
-                    f"For '{type(self).__name__}.update', '{name}' needs logits, but got sums of the graph"
-                )
-                self.metrics._scope.failed(name, error)
-                continue
-            part = copy.deepcopy(metric)
-            part.clear()
-            part._states["nll"].add(float(nll_sum))
-            for state in ("tokens", "tokens_without_bytes", "tokens_without_words"):
-                part._states[state].add(int(tokens))
-            part._states["samples"].add(int(rows))
-            metric.merge(part)
+
+class Sums(inputs.Prepared):
+    """The sums of one batch that a network has taken, for perplexity alone."""
+
+    def __init__(self, sums: TokenSums) -> None:
+        self.sums = sums
+
+    def inputs_for(self, metric: Any) -> tuple:
+        if not isinstance(metric, mindeval.Perplexity):
+            raise ValueError("there must be logits and labels, but got sums of the graph, which give perplexity alone")
+        return (self.sums,)
 
 
 class MindevalTextMetrics(MindevalMetrics):
