@@ -58,6 +58,8 @@ class BestCheckpoint(Monitor):
         super().__init__(monitor, mode, min_delta, group)
         self.every_rank = arguments.flag(every_rank, f"{self._kind} every_rank")
         self.path = Path(arguments.file_path(path, f"{self._kind} path"))
+        if not self.path.name:
+            raise ValueError(f"{self._kind} path must be that of a file, but got {path!r}")
         if self.path.suffix != ".ckpt":  # "v1.0" and "v1.1" are two names
             self.path = self.path.with_name(f"{self.path.name}.ckpt")
         self._mode_of_best: str | None = None

@@ -109,6 +109,10 @@ class EvalCell(nn.Cell):
         reports: bool | None = None,
     ) -> None:
         super().__init__(auto_prefix=False)  # parameters keep their names: checkpoints depend on them
+        if not isinstance(network, nn.Cell):
+            raise TypeError(f"For 'EvalCell', the network must be a Cell, but got {type(network).__name__}")
+        if not (reports is None or isinstance(reports, bool)):
+            raise TypeError(f"For 'EvalCell', reports must be True, False or None, but got {reports!r}")
         members = eval_needs.members_of(metrics)
         self.network = network
         self.columns = None if columns is None else eval_needs.checked_columns(columns)
@@ -119,7 +123,7 @@ class EvalCell(nn.Cell):
             any(m.needs_rank for m in members if eval_needs.is_pass(m, settings)) for settings in self.passes
         )
         self.ranked = ranked
-        named = eval_needs.heads_of(members, dict(heads or {}))
+        named = eval_needs.heads_of(members, {} if heads is None else heads)
         self.head_names = tuple(named)
         self.heads = nn.CellList([Head(head) if isinstance(head, nn.Cell) else ArgMax() for head in named.values()])
         if self.reduce == "graph":

@@ -25,6 +25,8 @@ def members_of(metrics: Any) -> list[Metric]:
         return [metrics]
     if isinstance(metrics, MetricCollection):
         return [metrics[name] for name in metrics]
+    if not isinstance(metrics, (Mapping, list, tuple)):
+        raise TypeError(f"For 'EvalCell', metrics must be mindeval metrics, but got {type(metrics).__name__}")
     members = list(metrics.values()) if isinstance(metrics, Mapping) else list(metrics)
     for metric in members:
         if not isinstance(metric, Metric):
@@ -46,8 +48,10 @@ def passes_of(members: Sequence[Metric]) -> tuple:
     return tuple(found)
 
 
-def heads_of(members: Sequence[Metric], given: dict[str, Any]) -> dict[str, Any]:
+def heads_of(members: Sequence[Metric], given: Mapping[str, Any]) -> dict[str, Any]:
     """The head of every metric that is not one of tokens: a Cell, or "argmax"."""
+    if not isinstance(given, Mapping):
+        raise TypeError(f"For 'EvalCell', heads must be a dict of metric name -> head, but got {given!r}")
     names = [metric.name for metric in members]
     unknown = [name for name in given if name not in names]
     if unknown:
@@ -90,6 +94,8 @@ def reduction(reduce: str) -> str:
 
 
 def checked_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"For 'EvalCell', columns must be a dict of role -> index, but got {columns!r}")
     unknown = [role for role in columns if role not in ROLES]
     if unknown or "inputs" not in columns:
         raise ValueError(f"For 'EvalCell', columns must name 'inputs' and others of {list(ROLES)}, but got {columns}")

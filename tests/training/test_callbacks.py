@@ -458,6 +458,7 @@ def test_refused_arguments_of_monitors(kind, arguments, message):
         (EarlyStopping, {"patience": 2.0}, "patience must be an int, but got 2.0"),
         (BestCheckpoint, {"every_rank": 1}, "every_rank must be True or False, but got 1"),
         (BestCheckpoint, {"path": None}, "path must be a path, but got None"),
+        (BestCheckpoint, {"path": ""}, "path must be that of a file, but got ''"),
     ],
 )
 def test_refused_arguments_of_one_monitor(kind, arguments, message):

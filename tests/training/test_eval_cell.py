@@ -442,6 +442,11 @@ def test_a_metric_that_the_cell_was_not_told_of_is_refused():
         ({"metrics": [Perplexity()], "reduce": "mean"}, "reduce must be"),
         ({"metrics": [Accuracy()], "reduce": "graph"}, "for Perplexity and Loss, but got Accuracy"),
         ({"metrics": []}, "at least one metric"),
+        ({"metrics": 3}, "metrics must be mindeval metrics, but got int"),
+        ({"metrics": [Perplexity()], "heads": ["argmax"]}, "heads must be a dict of metric name -> head"),
+        ({"metrics": [Perplexity()], "columns": [0, 1]}, "columns must be a dict of role -> index"),
+        ({"metrics": [Perplexity()], "reports": 1}, "reports must be True, False or None, but got 1"),
+        ({"network": Perplexity(), "metrics": [Perplexity()]}, "the network must be a Cell, but got Perplexity"),
         (
             {"metrics": [Perplexity()], "columns": {"inputs": 0, "labels": -1}},
             "indexes from 0 on, but got -1 for 'labels'",
@@ -454,8 +459,8 @@ def test_a_metric_that_the_cell_was_not_told_of_is_refused():
     ],
 )
 def test_arguments_that_do_not_fit(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        EvalCell(Bigram(), **arguments)
+    with pytest.raises((TypeError, ValueError), match=message):
+        EvalCell(**{"network": Bigram(), **arguments})
 
 
 def test_a_column_that_the_batch_does_not_have_is_named():
