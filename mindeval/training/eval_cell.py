@@ -182,8 +182,7 @@ class EvalCell(nn.Cell):
         head_parts: tuple = ()
         positions = chosen(batch, (), place_of(self.columns, len(batch), "positions"), 0)
         for head in self.heads:
-            length = 0 if positions is None else row_length(scores.shape, positions.shape)
-            head_parts = head_parts + ((head(scores, labels, mask, positions), length),)
+            head_parts = head_parts + ((head(scores, labels, mask, positions), row_length(scores, positions)),)
         if self.reduce == "graph":
             return mean, token_parts
         if labels is None:  # None among the outputs of a graph would have MindSpore leave the graph
@@ -214,7 +213,7 @@ class EvalCell(nn.Cell):
         answers = None if answers is None else inputs.to_numpy(answers, "labels")
         positions = inputs.class_ids(batch[places["positions"]], "positions") if "positions" in places else None
         outputs = {
-            name: head_outputs(cell, head, length, positions, kept, ids, answers)
+            name: head_outputs(cell, head, int(length), positions, kept, ids, answers)
             for name, cell, (head, length) in zip(self.head_names, self.heads, heads)
         }
         batches: dict[tuple, TokenBatch | ValueError] = {}

@@ -84,9 +84,19 @@ def checked_shapes(scores: tuple, labels: tuple, mask: tuple | None) -> bool:
     return True
 
 
+def row_length(scores: Any, positions: Any) -> Any:
+    """T of scores ``[B, T, W]`` or ``[B * T, W]``, given positions ``[B]``; 0 without positions."""
+    if positions is None:
+        return 0
+    if F.isconstant(scores.shape) and F.isconstant(positions.shape):
+        return checked_length(scores.shape, positions.shape)
+    if len(scores.shape) == 2:
+        return scores.shape[0] // positions.shape[0]
+    return scores.shape[1]
+
+
 @ops.constexpr
-def row_length(scores: tuple, positions: tuple) -> int:
-    """T of scores ``[B, T, W]`` or ``[B * T, W]``, given positions ``[B]``."""
+def checked_length(scores: tuple, positions: tuple) -> int:
     if len(positions) == 1:
         if len(scores) == 3 and scores[0] == positions[0]:
             return scores[1]
@@ -155,7 +165,7 @@ class Head(nn.Cell):
 
     def construct(self, scores: Any, labels: Any, mask: Any, positions: Any) -> Any:
         if self.takes_positions and positions is not None:
-            length = row_length(scores.shape, positions.shape)
+            length = row_length(scores, positions)
             if len(scores.shape) == 2:
                 scores = scores.reshape((-1, length, scores.shape[-1]))
             inside = ops.logical_and(positions >= 0, positions < length)  # the others are refused on the host

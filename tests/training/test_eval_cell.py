@@ -529,6 +529,20 @@ def test_dynamic_shapes_compile_once():
     assert len(cell.compile_cache) == 1
 
 
+def test_heads_with_positions_take_dynamic_shapes():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    letters = ChoiceAccuracy(tokenizer_or_ids={"A": [4], "B": [9], "C": [11], "D": [3]}, inputs="log_probs")
+    cell = EvalCell(Bigram(), letters, columns={"inputs": 0, "labels": 1, "positions": 2})
+    cell.set_inputs(*[ms.Tensor(shape=shape, dtype=ms.int32) for shape in ([None, None], [None], [None])])
+    for rows, length in ((4, 6), (3, 5)):
+        positions = np.arange(rows, dtype=np.int32)
+        best = TABLE[IDS[positions, positions]][:, [4, 9, 11, 3]].argmax(1).astype(np.int32)
+        letters.update(*cell(ms.Tensor(IDS[:rows, :length]), ms.Tensor(best), ms.Tensor(positions)))
+    assert letters.eval() == 1.0 and letters.result()["samples"] == 7 and len(cell.compile_cache) == 1
+    with pytest.raises(ValueError, match=r"positions must lie in \[0, 5\), but got 5"):
+        letters.update(*cell(ms.Tensor(IDS[:3, :5]), ms.Tensor(best), ms.Tensor(positions + 3)))
+
+
 def test_sums_inside_the_graph_are_taken_as_global(mode, caplog):
     metrics = MetricCollection({"perplexity": Perplexity(), "loss": Loss()})
     cell = EvalCell(Bigram(), metrics, reduce="graph")
