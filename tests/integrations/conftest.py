@@ -1,3 +1,3 @@
-"""The scripts that ranks run are no test modules."""
+"""The scripts that ranks or a person run are no test modules."""
 
-collect_ignore_glob = ["ranks_*.py"]
+collect_ignore_glob = ["ranks_*.py", "smollm2_*.py"]

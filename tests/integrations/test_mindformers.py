@@ -27,12 +27,13 @@ import mindformers
 import mindformers_eval
 from launcher import launch
 from mindformers import MindFormerConfig, Trainer, build_context, set_context
-from mindformers.core.metric import PerplexityMetric, build_metric
+from mindformers.core.metric import EmF1Metric, PerplexityMetric, build_metric
+from mindformers.core.metric.metric import ADGENMetric
 from mindformers.tools.register import MindFormerModuleType, MindFormerRegister
 from tiny_models import PAD, ROWS, legacy_llama, mcore_qwen3, nll_of_next_tokens
 
 import mindeval
-from mindeval import Accuracy, Metric, Perplexity, distributed
+from mindeval import BLEU, ROUGE, Accuracy, ExactMatch, Metric, Perplexity, TokenF1, distributed
 from mindeval.integrations.mindformers import (
     MindevalMetrics,
     data_parallel_group,
@@ -45,6 +46,7 @@ from mindeval.integrations.mindformers import (
 from mindeval.state import Count
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/mindformers.md").read_text(encoding="utf-8")
 GENERAL = Path(mindformers.__file__).parents[1] / "configs/general/run_general_task.yaml"
 
 
@@ -97,8 +99,11 @@ def counted_chances():
 
 def test_the_example_prints_what_counting_gives_and_mindformers_a_number_for_each_batch_size(capsys):
     general_config(legacy=True)
-    mindformers_eval.main((1, 2))
-    lines = capsys.readouterr().out.splitlines()[-2:]
+    lines = []
+    for batch_size, mode in ((1, ms.GRAPH_MODE), (2, ms.PYNATIVE_MODE)):  # each shape of a batch is compiled anew
+        ms.set_context(mode=mode)
+        mindformers_eval.main((batch_size,))
+        lines.append(capsys.readouterr().out.splitlines()[-1])
     rows = [line.split() for line in lines]
 
     chances = counted_chances()
@@ -122,8 +127,7 @@ def test_the_example_prints_what_counting_gives_and_mindformers_a_number_for_eac
         assert accuracies == right
     assert rows[0][2:] == rows[1][2:]
 
-    page = (ROOT / "docs/mindformers.md").read_text(encoding="utf-8")
-    assert all(line in page for line in [*lines, *mindformers_eval.OURS.strip().splitlines()])
+    assert all(line in PAGE for line in [*lines, *mindformers_eval.OURS.strip().splitlines()])
 
 
 def test_auto_register_needs_nothing_but_yaml(monkeypatch):
@@ -151,22 +155,37 @@ def test_no_name_of_mindformers_is_taken():
 # -- models ------------------------------------------------------------------------------------------------------------
 
 
-def test_legacy_outputs_have_one_perplexity_where_mindformers_has_one_for_each_batch_size():
-    network = legacy_llama()
+@pytest.fixture(scope="module")
+def llama():
+    return legacy_llama().set_train(False)
+
+
+@pytest.fixture(scope="module")
+def outputs(llama):
+    """What the legacy model gives for all rows: logits, tokens and mask."""
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    return llama(ms.Tensor(ROWS))
+
+
+@pytest.fixture(scope="module")
+def nll(outputs):
+    """In float64, of each token of ``outputs`` that counts."""
+    return nll_of_next_tokens(outputs[0].asnumpy(), ROWS)
+
+
+def test_legacy_outputs_have_one_perplexity_where_mindformers_has_one_for_each_batch_size(llama, nll):
     ours, theirs = [], []
     for batch_size in (1, 2, 5):
         metrics = {"theirs": PerplexityMetric(), "ours": MindevalMetrics([Perplexity()])}
-        found = Model(network, metrics=metrics, eval_network=network).eval(batches({"input_ids": ROWS}, batch_size))
+        found = Model(llama, metrics=metrics, eval_network=llama).eval(batches({"input_ids": ROWS}, batch_size))
         ours.append(found["ours"]["perplexity"])
         theirs.append(found["theirs"]["PPL"])
-    nll = nll_of_next_tokens(network(ms.Tensor(ROWS))[0].asnumpy(), ROWS)
     assert ours == pytest.approx([math.exp(nll.mean())] * 3, rel=1e-5)  # what the float32 network may differ by
     assert max(theirs) > 1.02 * min(theirs)
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 5])
-def test_the_same_logits_in_other_batches_give_the_same_bits(batch_size):
-    outputs = legacy_llama().set_train(False)(ms.Tensor(ROWS))
+def test_the_same_logits_in_other_batches_give_the_same_bits(outputs, batch_size):
     whole, split = MindevalMetrics([Perplexity()]), MindevalMetrics([Perplexity()])
     whole.update(*outputs)
     for start in range(0, len(ROWS), batch_size):
@@ -174,23 +193,62 @@ def test_the_same_logits_in_other_batches_give_the_same_bits(batch_size):
     assert whole.eval() == split.eval()
 
 
-def test_a_wholly_masked_batch_changes_nothing():
-    network = legacy_llama().set_train(False)
-    with_empty = np.concatenate([ROWS, np.full_like(ROWS[:1], PAD)])
-    values = []
-    for rows in (ROWS, with_empty):
-        metrics = {"ours": MindevalMetrics([Perplexity()]), "theirs": PerplexityMetric()}
-        values.append(Model(network, metrics=metrics, eval_network=network).eval(batches({"input_ids": rows}, 1)))
-    assert values[0]["ours"] == values[1]["ours"]
-    assert values[1]["theirs"]["PPL"] < 0.9 * values[0]["theirs"]["PPL"]
+def test_a_wholly_masked_batch_changes_nothing(llama, outputs):
+    ours, theirs = MindevalMetrics([Perplexity()]), PerplexityMetric()
+    theirs.clear()
+    for row in range(len(ROWS)):
+        batch = [output[row : row + 1] for output in outputs]
+        ours.update(*batch)
+        theirs.update(*batch)
+    before, their_before = ours.eval(), theirs.eval()["PPL"]
+    padding = llama(ms.Tensor(np.full_like(ROWS[:1], PAD)))
+    ours.update(*padding)
+    theirs.update(*padding)
+    their_after = theirs.eval()["PPL"]
+    assert ours.eval() == before
+    assert their_after < 0.9 * their_before
+    assert f"a perplexity of {their_before:.4g} becomes {their_after:.4g}" in PAGE
+
+
+def test_a_list_of_metrics_keeps_the_last_one_alone_under_the_name_of_the_first():
+    from mindformers.trainer import BaseTrainer
+
+    register()
+    trainer = BaseTrainer.__new__(BaseTrainer)
+    trainer.compute_metrics = None
+    trainer.config = MindFormerConfig(metric=[{"type": "PerplexityMetric"}, {"type": "MindevalAccuracy"}])
+    (kept,) = trainer.create_metrics().items()
+    assert kept[0] == "PerplexityMetric" and list(kept[1].metrics) == ["accuracy"]
+
+
+def test_metrics_of_mindformers_over_texts_skip_empty_ones_and_compare_letters():
+    texts = ["the cat sat", "", ""], ["the cat sat", "a b c", "d e f"]
+    theirs = ADGENMetric()
+    theirs.clear()
+    theirs.update(*texts)
+    assert theirs.eval() == {"rouge-1": 100, "rouge-2": 100, "rouge-l": 100, "bleu-4": 100}
+    assert ROUGE()(*texts) == pytest.approx(1 / 3)
+    words = sacrebleu.BLEU(max_ngram_order=2).corpus_score(texts[0], [texts[1]]).score / 100
+    assert BLEU(n_gram=2)(*texts) == pytest.approx(words, rel=1e-12) and words < 0.5
+
+    english = ["the dog ran"], ["the cat sat"]  # one of three words
+    theirs.clear()
+    theirs.update(*english)
+    assert theirs.eval()["bleu-4"] == pytest.approx(26, abs=0.5)  # sentence BLEU of letters
+    words = sacrebleu.BLEU(max_ngram_order=1).corpus_score(english[0], [english[1]]).score / 100
+    assert BLEU(n_gram=1)(*english) == pytest.approx(words, rel=1e-12) == pytest.approx(1 / 3)
+
+    theirs = EmF1Metric()
+    theirs.clear()
+    theirs.update(["Hello."], ["Hello"])
+    assert theirs.eval() == {"F1": pytest.approx(200 / 3), "Em": 0}
+    assert ExactMatch()(["Hello."], ["Hello"]) == TokenF1()(["Hello."], ["Hello"]) == 1
 
 
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
-def test_sums_of_the_graph_are_those_of_the_logits(mode):
+def test_sums_of_the_graph_are_those_of_the_logits(mode, llama, nll):
     ms.set_context(mode=mode)
-    network = legacy_llama().set_train(False)
-    total, tokens, rows = eval_network(network, reduce="graph").set_train(False)(ms.Tensor(ROWS))
-    nll = nll_of_next_tokens(network(ms.Tensor(ROWS))[0].asnumpy(), ROWS)
+    total, tokens, rows = eval_network(llama, reduce="graph").set_train(False)(ms.Tensor(ROWS))
     assert (tokens.asnumpy(), rows.asnumpy()) == (len(nll), 5)
     assert total.asnumpy() == pytest.approx(nll.sum(), rel=1e-5)
 
@@ -273,20 +331,23 @@ def test_trainer_evaluates_an_mcore_model_in_its_wrapper_and_not_without(mcore_c
     network, config = mcore_qwen3(monkeypatch), mcore_config
     register()
     config.metric = [{"type": "MindevalMetrics", "metrics": [{"type": "Perplexity"}, {"type": "Accuracy"}]}]
-    labels = np.concatenate([ROWS[:, 1:], np.full_like(ROWS[:, :1], PAD)], axis=1)
-    columns = {"input_ids": ROWS, "labels": labels, "loss_mask": (labels != PAD).astype(np.float32)}
+    rows = ROWS[[0, 1, 3, 4]]  # two batches of one shape: each shape is compiled
+    labels = np.concatenate([rows[:, 1:], np.full_like(rows[:, :1], PAD)], axis=1)
+    columns = {"input_ids": rows, "labels": labels, "loss_mask": (labels != PAD).astype(np.float32)}
     with pytest.raises(AttributeError, match="no attribute 'batch_size'"):
         Trainer(args=config, task="text_generation", model=network, eval_dataset=batches(columns, 2)).evaluate()
 
     trainer = Trainer(
         args=config, task="text_generation", model=eval_network(network), eval_dataset=batches(columns, 2)
     )
-    trainer.evaluate()
+    assert trainer.evaluate() is None
 
-    logits = network(ms.Tensor(ROWS), labels=ms.Tensor(labels)).asnumpy()
-    assert logits.shape == (60, 100)  # all that it returns: neither labels nor a mask
-    logits = logits.reshape(5, 12, 100)
-    nll = nll_of_next_tokens(logits, ROWS)
+    logits = network(ms.Tensor(rows), labels=ms.Tensor(labels))
+    assert logits.shape == (48, 100)  # all that it returns: neither labels nor a mask
+    with pytest.raises(TypeError, match="requires 3 positional argument, but got 1"):
+        PerplexityMetric().update(logits)
+    logits = logits.asnumpy().reshape(4, 12, 100)
+    nll = nll_of_next_tokens(logits, rows)
     right = (logits.argmax(-1) == labels)[labels != PAD]
     found = results(trainer)
     assert found["perplexity"]["perplexity"] == pytest.approx(math.exp(nll.mean()), rel=1e-5)
@@ -313,7 +374,7 @@ def test_periodic_eval_keeps_the_results_of_a_training_run(monkeypatch):
     config.train_dataset.data_loader = MindFormerConfig(type="given")
     config.train_dataset.input_columns, config.train_dataset.batch_size = ["input_ids"], 4
     rows = np.tile(np.arange(3, 16, dtype=np.int32), (24, 1))
-    held_out = batches({"input_ids": rows[:3, :12]}, 2)
+    held_out = batches({"input_ids": rows[:4, :12]}, 2)
 
     network = legacy_llama()
     callback = periodic_eval(network, held_out, [Perplexity(), Accuracy()], every_n_steps=2)
@@ -335,8 +396,23 @@ def test_periodic_eval_keeps_the_results_of_a_training_run(monkeypatch):
     values = [entry["results"]["perplexity"]["perplexity"] for entry in callback.history]
     assert values[0] > values[1] > values[2]
     assert modes == [True] * 6
-    nll = nll_of_next_tokens(network.set_train(False)(ms.Tensor(rows[:3, :12]))[0].asnumpy(), rows[:3, :12])
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    nll = nll_of_next_tokens(network.set_train(False)(ms.Tensor(rows[:4, :12]))[0].asnumpy(), rows[:4, :12])
     assert values[2] == pytest.approx(math.exp(nll.mean()), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("intervals", "message"),
+    [
+        ({"every_n_steps": 0}, "every_n_steps must be at least 1, or -1 for never, but got 0"),
+        ({"every_n_steps": True}, "every_n_steps must be an int, but got True"),
+        ({"every_n_epochs": 1.0}, "every_n_epochs must be an int, but got 1.0"),
+        ({"every_n_steps": -1}, "give every_n_steps or every_n_epochs, but both are -1"),
+    ],
+)
+def test_intervals_of_periodic_eval_are_checked(intervals, message):
+    with pytest.raises((TypeError, ValueError), match=f"For 'periodic_eval', {message}"):
+        periodic_eval(nn.Dense(2, 2), None, [Perplexity()], **intervals)
 
 
 # -- generation --------------------------------------------------------------------------------------------------------
@@ -441,11 +517,11 @@ def test_groups_are_those_of_mindformers_training_graph(monkeypatch):
             assert data_parallel_group(layout, rank) == str(expected)
 
 
-def test_two_ranks_have_the_value_of_one(tmp_path):
+def test_two_ranks_have_the_value_of_one_where_mindformers_has_one_for_each(tmp_path, outputs, nll):
     launch(2, Path(__file__).parent / "ranks_mindformers.py", [str(tmp_path)], tmp_path / "logs")
-    network = legacy_llama().set_train(False)
-    nll = nll_of_next_tokens(network(ms.Tensor(ROWS))[0].asnumpy(), ROWS)
-    last = nll_of_next_tokens(network(ms.Tensor(ROWS[1::2]))[0].asnumpy(), ROWS[1::2])
+    last = nll_of_next_tokens(outputs[0].asnumpy()[1::2], ROWS[1::2])
     found = [json.loads((tmp_path / f"rank{rank}.json").read_text()) for rank in (0, 1)]
-    assert found[0] == found[1]
-    assert found[0] == pytest.approx([math.exp(nll.mean()), math.exp(last.mean())], rel=1e-5)
+    assert found[0]["ours"] == found[1]["ours"]
+    assert found[0]["ours"] == pytest.approx([math.exp(nll.mean()), math.exp(last.mean())], rel=1e-5)
+    first, second = (rank["theirs"] for rank in found)
+    assert f"| {first:.4g} on one, {second:.4g} on the other | one value, {math.exp(nll.mean()):.4g} |" in PAGE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 
@@ -14,6 +15,9 @@ from mindeval.integrations.mindformers import MindevalMetrics, MindevalTextMetri
 from mindeval.state import Count
 
 
+@pytest.mark.skipif(
+    importlib.util.find_spec("mindformers") is None, reason="it is not installed: the imports above show it"
+)
 def test_mindformers_is_not_imported_unasked():
     code = (
         "import sys, mindeval; [getattr(mindeval, name) for name in mindeval.__all__]; "
@@ -61,6 +65,14 @@ def test_sums_of_the_graph_give_the_perplexity():
     metrics.update(ms.Tensor(2.0), ms.Tensor(4, ms.int32), ms.Tensor(1, ms.int32))
     assert metrics.eval()["perplexity"] == pytest.approx(np.e, rel=1e-15)  # exp(8 / 8)
     assert metrics.result()["perplexity"]["samples"] == 3
+
+
+def test_sums_of_the_graph_are_refused_by_metrics_that_need_logits_and_then_nothing_is_added():
+    metrics = MindevalMetrics(["Perplexity", "Accuracy"])
+    with pytest.raises(ValueError, match="For 'Accuracy.update', there must be logits and labels, but got sums"):
+        metrics.update(ms.Tensor(6.0), ms.Tensor(4, ms.int32), ms.Tensor(2, ms.int32))
+    metrics.update(np.zeros((1, 2, 5), np.float32), np.zeros((1, 2), np.int64))
+    assert metrics.eval()["perplexity"] == pytest.approx(5, rel=1e-7)
 
 
 def test_expected_samples_are_checked_in_a_single_process():

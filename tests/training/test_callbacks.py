@@ -188,7 +188,12 @@ def test_best_checkpoint_keeps_the_weights_of_the_best_evaluation(tmp_path):
     assert (best.best, best.best_step) == (1.0, 4)  # the first of two equal ones; NaN is never better
     # after 4 steps of 1/8 the weight is 1/2
     assert ms.load_checkpoint(str(path))["weight"].asnumpy().tolist() == [0.5]
-    assert json.loads((tmp_path / "best.json").read_text()) == {"monitor": "m", "value": "1.0", "step": 4}
+    assert json.loads((tmp_path / "best.json").read_text()) == {
+        "monitor": "m",
+        "mode": "min",
+        "value": "1.0",
+        "step": 4,
+    }
     assert sorted(file.name for file in tmp_path.iterdir()) == ["best.ckpt", "best.json"]
 
 
@@ -207,6 +212,76 @@ def test_a_note_without_its_weights_keeps_nobody_from_saving(tmp_path):
     path.unlink()
     fit([EvalCallback(values(2.0, higher=False), every_n_steps=2, history=None), BestCheckpoint("m", path=path)], 2)
     assert path.exists() and json.loads((tmp_path / "best.json").read_text())["value"] == "2.0"
+
+
+def best_of(path, number, monitor="m", mode=None, higher=False):
+    """Train with one evaluation of a number, and give the callback that kept the best weights."""
+    best = BestCheckpoint(monitor, mode, path=path)
+    evaluate = values(number, higher=higher)
+    fit([EvalCallback(lambda: {monitor: evaluate()["m"]}, every_n_steps=2, history=None), best], 2)
+    return best
+
+
+@pytest.mark.parametrize("mode", ["max", None])
+def test_a_note_of_another_mode_is_not_taken_over(tmp_path, caplog, mode):
+    path = tmp_path / "best.ckpt"
+    best_of(path, 0.25, mode="min")
+    again = best_of(path, 0.125, mode=mode, higher=True)  # below the best of "min", yet the first of "max"
+    assert (again.best, json.loads((tmp_path / "best.json").read_text())["mode"]) == (0.125, "max")
+    assert "is of the best 'm' (mode min), not of 'm' (mode max)" in caplog.text
+
+
+def test_a_note_of_another_monitor_is_not_taken_over(tmp_path, caplog):
+    path = tmp_path / "best.ckpt"
+    best_of(path, 0.25, monitor="loss")
+    again = best_of(path, 0.5, monitor="error")
+    assert (again.best, json.loads((tmp_path / "best.json").read_text())["monitor"]) == (0.5, "error")
+    assert "is of the best 'loss' (mode min), not of 'error' (mode as the metric says)" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "",
+        "not json",
+        "[]",
+        '{"monitor": "m", "value": "0.1", "step": 1}',
+        '{"monitor": "m", "mode": "min", "value": "x"}',
+    ]
+    + ['{"monitor": "m", "mode": "min", "value": "nan", "step": 1}'],
+)
+def test_a_note_that_cannot_be_read_keeps_nobody_from_saving(tmp_path, note):
+    path = tmp_path / "best.ckpt"
+    best_of(path, 0.25)
+    (tmp_path / "best.json").write_text(note)
+    assert best_of(path, 0.5).best == 0.5
+
+
+def test_names_with_dots_have_files_and_notes_of_their_own(tmp_path):
+    first, second = best_of(tmp_path / "v1.0", 2.0), best_of(tmp_path / "v1.1", 3.0)
+    assert (first.best, second.best) == (2.0, 3.0)  # the second did not go on from the first
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["v1.0.ckpt", "v1.0.json", "v1.1.ckpt", "v1.1.json"]
+    assert set(ms.load_checkpoint(str(second.file))) == {"weight"}
+
+
+def test_every_rank_has_a_file_of_its_own_under_a_name_with_dots(tmp_path):
+    assert BestCheckpoint("m", path=tmp_path / "v1.0", every_rank=True).file.name == "v1.0_rank0.ckpt"
+
+
+@pytest.mark.parametrize("kind", [BestCheckpoint, EarlyStopping])
+def test_another_training_begins_without_the_best_of_the_one_before(tmp_path, kind):
+    callback = kind("m", path=tmp_path / "best.ckpt") if kind is BestCheckpoint else kind("m", patience=2)
+    fit([EvalCallback(values(1.0, 2.0, 2.0, 2.0, higher=False), every_n_steps=1, history=None), callback], 4)
+    assert callback.best == 1.0
+    if kind is BestCheckpoint:  # with the files it would be a run that is resumed
+        callback.path.unlink()
+    else:
+        assert (callback.waited, callback.stopped_step) == (2, 3)
+    second = EvalCallback(values(5.0, 4.0, 3.0, 3.5, higher=False), every_n_steps=1, history=None)
+    fit([second, callback], 4)
+    assert (callback.best, callback.best_step) == (3.0, 3) and len(second.history.series("m")) == 4
+    if kind is EarlyStopping:
+        assert (callback.waited, callback.stopped_step) == (1, None)
 
 
 def test_best_checkpoint_before_the_evaluation_is_refused(tmp_path):
@@ -331,16 +406,67 @@ def test_summaries_hold_the_scalars(tmp_path):
     [
         ({"every_n_steps": None}, "give every_n_steps or every_n_epochs"),
         ({"every_n_steps": 0}, "every_n_steps must be an int of at least 1, but got 0"),
+        ({"every_n_epochs": True}, "every_n_epochs must be an int, but got True"),
+        ({"every_n_steps": 2.0}, "every_n_steps must be an int, but got 2.0"),
+        ({"every_n_steps": 1, "log_every_n_steps": None}, "log_every_n_steps must be an int, but got None"),
+        ({"every_n_steps": 1, "tokens_per_step": "8"}, "tokens_per_step must be an int, but got '8'"),
+        ({"every_n_steps": 1, "first_step": -1}, "first_step must be an int of at least 0, but got -1"),
+        ({"every_n_steps": 1, "first_step": False}, "first_step must be an int, but got False"),
         ({"every_n_steps": 1, "on_error": "ignore"}, "on_error must be 'raise' or 'log', but got 'ignore'"),
+        ({"every_n_steps": 1, "history": 3}, "history must be a path, but got 3"),
+        ({"every_n_steps": 1, "summary": True}, "summary must be a path, but got True"),
+        ({"every_n_steps": 1, "group": 0}, "group must be a name, but got 0"),
+        ({"every_n_steps": 1, "evaluate": 3}, "evaluate must be a function, .*but got int"),
+        ({"every_n_steps": 1, "evaluate": Weight()}, "evaluate must be a function, .*but got Weight"),
+        ({"every_n_steps": 1, "evaluate": (Weight(), [])}, r"give \(network, dataset, metrics\), but got 2 of them"),
+        ({"every_n_steps": 1, "evaluate": (Weight(), [], Accuracy())}, "the dataset must be one of MindSpore, .*list"),
+        ({"every_n_steps": 1, "evaluate": (3, ones(1), Accuracy())}, "the network must be a Cell, but got int"),
     ],
 )
 def test_refused_arguments(arguments, message):
-    with pytest.raises(ValueError, match=f"For 'EvalCallback', {message}"):
-        EvalCallback(dict, history=None, **arguments)
+    with pytest.raises((TypeError, ValueError), match=f"For 'EvalCallback', {message}"):
+        EvalCallback(**{"evaluate": dict, "history": None, **arguments})
 
 
-def test_refused_arguments_of_monitors():
-    with pytest.raises(ValueError, match="For 'EarlyStopping', patience must be"):
-        EarlyStopping("m", patience=0)
-    with pytest.raises(ValueError, match="For 'BestCheckpoint', mode must be 'min', 'max' or None, but got 'auto'"):
-        BestCheckpoint("m", "auto")
+@pytest.mark.parametrize("kind", [BestCheckpoint, EarlyStopping])
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"monitor": None}, "monitor must be a name, but got None"),
+        ({"monitor": ""}, "monitor must be a name, but got ''"),
+        ({"mode": "auto"}, "mode must be 'min', 'max' or None, but got 'auto'"),
+        ({"mode": True}, "mode must be 'min', 'max' or None, but got True"),
+        ({"min_delta": -0.5}, "min_delta must be a number >= 0, but got -0.5"),
+        ({"min_delta": math.nan}, "min_delta must be a number >= 0, but got nan"),
+        ({"min_delta": math.inf}, "min_delta must be a number >= 0, but got inf"),
+        ({"min_delta": "0.1"}, "min_delta must be a number >= 0, but got '0.1'"),
+        ({"min_delta": True}, "min_delta must be a number >= 0, but got True"),
+        ({"group": 1}, "group must be a name, but got 1"),
+    ],
+)
+def test_refused_arguments_of_monitors(kind, arguments, message):
+    with pytest.raises((TypeError, ValueError), match=f"For '{kind.__name__}', {message}"):
+        kind(**{"monitor": "m", **arguments})
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments", "message"),
+    [
+        (EarlyStopping, {"patience": 0}, "patience must be an int of at least 1, but got 0"),
+        (EarlyStopping, {"patience": True}, "patience must be an int, but got True"),
+        (EarlyStopping, {"patience": "3"}, "patience must be an int, but got '3'"),
+        (EarlyStopping, {"patience": 2.0}, "patience must be an int, but got 2.0"),
+        (BestCheckpoint, {"every_rank": 1}, "every_rank must be True or False, but got 1"),
+        (BestCheckpoint, {"path": None}, "path must be a path, but got None"),
+        (BestCheckpoint, {"path": ""}, "path must be that of a file, but got ''"),
+    ],
+)
+def test_refused_arguments_of_one_monitor(kind, arguments, message):
+    with pytest.raises((TypeError, ValueError), match=f"For '{kind.__name__}', {message}"):
+        kind("m", **arguments)
+
+
+def test_a_monitored_value_that_is_no_number_is_refused():
+    stopping = EarlyStopping("m", "min")
+    with pytest.raises(TypeError, match="For 'EarlyStopping', 'm' must be a number, but got 'low'"):
+        fit([EvalCallback(lambda: {"m": "low"}, every_n_steps=1, history=None), stopping])

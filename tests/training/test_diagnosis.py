@@ -7,11 +7,14 @@ import json
 import math
 from pathlib import Path
 
+import mindspore as ms
+import numpy as np
 import pytest
 
 from mindeval import Score
 from mindeval.training import History, diagnose
 from mindeval.training.advice import TEXTS
+from mindeval.training.diagnosis import Thresholds
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "diagnosis.py"
 spec = importlib.util.spec_from_file_location("diagnosis_benchmark", BENCHMARK)
@@ -121,10 +124,142 @@ def test_thresholds_are_arguments():
         ({"yes_no": Score(0.5, {"accuracy": 0.5, "yes_rate": 0.6, "mean_mass": 0.01})}, ["tiny_mass"]),
         ({"perplexity": math.nan}, ["score_not_finite"]),
         ({"perplexity": {"perplexity": math.inf, "nll": 800.0}}, ["score_not_finite"]),
+        ({"accuracy": math.nan}, ["score_not_finite"]),
+        ({"accuracy": np.float32(0.251)}, ["at_chance"]),
+        ({"accuracy": ms.Tensor(0.251)}, ["at_chance"]),
+        ({"bleu": np.float64(0)}, ["zero_score"]),
+        ({"yes_no": Score(0.5, {"accuracy": 0.5, "yes_rate": np.float32(1), "total": np.int64(9)})}, ["yes_rate"]),
+        ({"loss": 10**400}, ["score_not_finite"]),
+        ({"rougeL": 0.0, "chrF++": 0.0, "SacreBLEU": 0.0}, ["zero_score"] * 3),
+        ({"mass": 0.05, "mean_mass": 0.05}, ["tiny_mass"] * 2),
+        ({"yesRate": 1.0, "Yes rate": 0.99}, ["yes_rate"] * 2),
+        ({"Massachusetts": 0.05, "body_mass_index": 0.05, "eyes_rated": 1.0, "inaccuracy": 0.25}, []),
+        ({"yes_rate": math.nan, "mean_mass": math.nan}, ["score_not_finite"] * 2),
     ],
 )
 def test_final_scores(scores, kinds):
     assert diagnose(scores, chance=0.25).kinds == kinds
+
+
+RISING_EVALUATION = [2.0, 1.6, 1.4, 1.3, 1.35, 1.45, 1.6, 1.7, 1.8, 1.9]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, ms.Tensor, lambda x: np.array([x])])
+def test_numbers_of_numpy_and_mindspore_are_looked_at(kind):
+    records = train(map(kind, STEADY), every=np.int64(10)) + evals("loss", map(kind, RISING_EVALUATION))
+    (finding,) = diagnose(records)
+    assert finding.kind == "overfitting" and finding.evidence["began"] == 200
+    assert finding.evidence["end"] == pytest.approx(1.85)
+    json.loads(diagnose(records).json())
+
+
+@pytest.mark.parametrize("name", ["glossary", "apple", "lossless_ratio", "hamming_loss", "dllnlls"])
+def test_a_name_that_only_contains_the_letters_of_a_loss_is_none(name):
+    assert diagnose(train(STEADY) + evals(name, RISING_EVALUATION)).kinds == []
+
+
+@pytest.mark.parametrize("name", ["loss", "eval_loss", "validLoss", "Loss/eval", "token_nll", "val-ppl"])
+def test_a_loss_is_known_by_a_word_of_its_name(name):
+    values = [math.exp(v) for v in RISING_EVALUATION] if "ppl" in name else RISING_EVALUATION
+    assert diagnose(train(STEADY) + evals("glossary", RISING_EVALUATION) + evals(name, values)).kinds == ["overfitting"]
+
+
+def test_records_in_reversed_order_are_read_from_the_end():
+    records = [{"kind": "start", "step": 0}] + train(STEADY) + evals("loss", RISING_EVALUATION)
+    ordered = diagnose(records)
+    assert ordered.kinds == ["overfitting"]
+    assert diagnose(records[::-1]) == ordered
+    assert diagnose(train(STEADY)[::-1]).kinds == []
+
+
+def test_records_of_one_run_may_come_in_any_order():
+    records = train(STEADY) + evals("loss", RISING_EVALUATION)
+    shuffled = [records[place] for place in np.random.default_rng(0).permutation(len(records))]
+    assert diagnose([{"kind": "start", "step": 0}, *shuffled]) == diagnose(records)
+
+
+@pytest.mark.parametrize(
+    ("losses", "kinds"),
+    [
+        ([0.01 * i for i in range(50)], ["rising"]),
+        ([0.0] * 20 + [1.0] * 30, ["rising", "spikes"]),  # a jump
+        ([0.0] * 50, ["not_falling"]),
+        ([0.0] + STEADY[1:], []),
+        ([4.0 * 0.5**i for i in range(20)] + [0.0] * 30, ["plateau"]),
+        ([-v for v in STEADY], ["rising"]),
+    ],
+)
+def test_losses_of_0_and_below(losses, kinds):
+    assert diagnose(train(losses)).kinds == kinds
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (3, "record 2 must be a dict, but got 3"),
+        ("kind", "record 2 must be a dict, but got 'kind'"),
+        ({"kind": "train", "loss": 1.0}, r"'step' of record 2 \(train\) must be a whole number, but got None"),
+        ({"kind": "train", "step": "x"}, r"'step' of record 2 \(train\) must be a whole number, but got 'x'"),
+        ({"kind": "eval", "step": math.nan}, r"'step' of record 2 \(eval\) must be a whole number, but got nan"),
+        ({"kind": "eval", "step": 1.5}, r"'step' of record 2 \(eval\) must be a whole number, but got 1.5"),
+        ({"kind": "start", "step": []}, r"'step' of record 2 \(start\) must be a whole number, but got \[\]"),
+        ({"kind": "train", "step": 1, "loss": "low"}, r"'loss' of record 2 \(train\) must be a number, but got 'low'"),
+        ({"kind": "eval", "step": 1, "metrics": [1]}, r"'metrics' of record 2 \(eval\) must be a dict .*got \[1\]"),
+        ({"kind": "eval", "step": 1, "metrics": {1: 1}}, r"'metrics' of record 2 \(eval\) must be a dict .*got {1: 1}"),
+    ],
+)
+def test_a_malformed_record_is_named(record, message):
+    with pytest.raises(TypeError, match=f"For 'diagnose', {message}"):
+        diagnose([{"kind": "start", "step": 0}, record])
+
+
+def test_records_as_json_gives_them_are_read():
+    """Non-finite numbers by name, steps as floats, missing values as None; values that are no numbers are left."""
+    records = json.loads(json.dumps(train([*STEADY[:30], "NaN", None, *STEADY[32:]])))
+    records.append({"kind": "eval", "step": 500.0, "metrics": {"loss": "-Infinity", "text": "so so", "none": None}})
+    first, second = diagnose(records)
+    assert first.evidence == {"first_step": 310, "windows": 2, "names": ["loss"]}
+    assert (second.kind, second.evidence["value"]) == ("score_not_finite", -math.inf)
+
+
+@pytest.mark.parametrize("threshold", list(Thresholds.__dataclass_fields__))
+@pytest.mark.parametrize("value", [math.nan, -1, "0.3", None, True])
+def test_a_threshold_that_is_no_number_from_0_on_is_refused_by_its_name(threshold, value):
+    with pytest.raises((TypeError, ValueError), match=f"For 'diagnose', the threshold '{threshold}' must be"):
+        diagnose(train(STEADY), thresholds={threshold: value})
+
+
+@pytest.mark.parametrize("never", [math.inf, 10**400])
+def test_an_infinite_threshold_is_never_reached(never):
+    records = train([*STEADY[:30], 9.0, *STEADY[31:]]) + evals("loss", RISING_EVALUATION)
+    assert diagnose(records).kinds == ["spikes", "overfitting"]
+    off = {"spike": never, "overfit_rise": never, "gap": never}
+    assert diagnose(records, thresholds=off).kinds == []
+
+
+def test_thresholds_of_0_are_shares_like_others_but_for_numbers_of_points():
+    shares = [name for name in Thresholds.__dataclass_fields__ if name not in ("points", "evaluations")]
+    diagnose(train(STEADY) + evals("loss", RISING_EVALUATION), thresholds=dict.fromkeys(shares, 0))
+    for name in ("points", "evaluations"):
+        with pytest.raises(ValueError, match=f"the threshold '{name}' must be >= 2, but got 0"):
+            diagnose([], thresholds={name: 0})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"thresholds": 0}, "thresholds must be Thresholds or a dict, but got 0"),
+        ({"chance": "0.25"}, "chance must be a number between 0 and 1 or a dict of them, but got '0.25'"),
+        ({"chance": {"accuracy": None}}, "chance must be a number between 0 and 1 or a dict of them, but got None"),
+        ({"chance": 25}, "chance must lie between 0 and 1, but got 25"),
+        ({"history_or_scores": {1: 0.5}}, "names of scores must be str, but got 1"),
+        ({"history_or_scores": {"kind": "train", "step": 1}}, "records must be in a list, but got one record alone"),
+        ({"history_or_scores": 3}, "a history must be a History, a path or a list of records, but got int"),
+    ],
+)
+def test_refused_arguments(arguments, message):
+    with pytest.raises((TypeError, ValueError), match=f"For 'diagnose', {message}"):
+        diagnose(**{"history_or_scores": [], **arguments})
 
 
 def test_text_and_json_in_two_languages():

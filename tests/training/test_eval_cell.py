@@ -25,6 +25,9 @@ MASK[3] = False  # a row that is wholly masked
 BLOCKWISE = 2e-5  # nat: float32 sums of block-wise operators
 
 
+MODES = {"pynative": ms.PYNATIVE_MODE, "graph": ms.GRAPH_MODE}
+
+
 @pytest.fixture(params=[ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
 def mode(request):
     ms.set_context(mode=request.param)
@@ -72,8 +75,12 @@ def collection(**options):
 
 
 def on_host(network, *columns, **options):
+    """What the metrics give for the network's logits; by operators that are not compiled."""
     metrics = collection(**options)
+    mode = ms.get_context("mode")
+    ms.set_context(mode=ms.PYNATIVE_MODE)
     metrics.update(network(ms.Tensor(columns[0])), *[ms.Tensor(column) for column in columns[1:]])
+    ms.set_context(mode=mode)
     return {name: score.parts for name, score in metrics.eval().items()}
 
 
@@ -90,23 +97,17 @@ def nll(labels, counted, ids=IDS):
 
 @pytest.mark.skipif(not native.available(), reason="the native kernel is not built: bits are those of MindSpore")
 @pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16, ms.float16], ids=str)
-def test_equals_the_metrics_on_the_host_bit_for_bit(mode, dtype):
+def test_equals_the_metrics_on_the_host_bit_for_bit_in_model_eval_and_in_ragged_batches(mode, dtype):
     metrics, network = collection(), Bigram(dtype)
     cell = EvalCell(network, metrics)
     model = train.Model(network, eval_network=cell, metrics=metrics.as_metrics(), eval_indexes=[0, 1, 2])
-    values = model.eval(data(IDS, LABELS, MASK))
-    assert {name: value.parts for name, value in values.items()} == on_host(network, IDS, LABELS, MASK)
-
-
-@pytest.mark.skipif(not native.available(), reason="the native kernel is not built: bits are those of MindSpore")
-@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16, ms.float16], ids=str)
-def test_ragged_batches_give_the_same_bits_too(mode, dtype):
-    metrics, network = collection(), Bigram(dtype)
-    cell = EvalCell(network, metrics)
-    for start in range(0, 7, 2):
-        metrics.update(*cell(*[ms.Tensor(column[start : start + 2]) for column in (IDS, LABELS, MASK)]))
-    result = {name: value.parts for name, value in metrics.eval().items()}
-    assert result == on_host(network, IDS, LABELS, MASK)
+    values = model.eval(data(IDS, LABELS, MASK))  # 3, 3 and 1 rows
+    expected = on_host(network, IDS, LABELS, MASK)
+    assert {name: value.parts for name, value in values.items()} == expected
+    metrics.clear()
+    for rows in (slice(0, 1), slice(1, 4), slice(4, 7)):  # shapes that are compiled already
+        metrics.update(*cell(*[ms.Tensor(column[rows]) for column in (IDS, LABELS, MASK)]))
+    assert {name: value.parts for name, value in metrics.eval().items()} == expected
 
 
 def test_in_model_fit_losses_weigh_each_token_alike_and_mindspores_own_loss_leaves_masked_ones_out():
@@ -168,10 +169,93 @@ def test_flattened_logits_against_labels_of_two_axes():
     assert {n: value.parts for n, value in metrics.eval().items()} == on_host(Bigram(), IDS, LABELS, MASK)
 
 
-def test_a_mask_of_numbers_counts_where_it_is_not_zero():
-    metrics = Perplexity()
-    metrics.update(*EvalCell(Bigram(), metrics)(ms.Tensor(IDS), ms.Tensor(LABELS), ms.Tensor(MASK.astype(np.float32))))
-    assert metrics.eval() == Perplexity()(Bigram()(ms.Tensor(IDS)), ms.Tensor(LABELS), ms.Tensor(MASK))
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.uint8])
+@pytest.mark.parametrize("reduce", ["none", "graph"])
+def test_a_column_of_numbers_is_no_mask(dtype, reduce):
+    cell = EvalCell(Bigram(), Perplexity(), reduce=reduce)
+    with pytest.raises(TypeError, match=r"mask must be boolean .*, but got \w+ \[7, 6\]: write mask != 0"):
+        cell(ms.Tensor(IDS), ms.Tensor(LABELS), ms.Tensor(MASK.astype(dtype)))
+
+
+class WithMask(nn.Cell):
+    """Logits, labels and a mask of its own, as MindFormers' legacy models give them."""
+
+    def __init__(self, mask):
+        super().__init__()
+        self.network, self.labels, self.mask = Bigram(), ms.Tensor(LABELS), ms.Tensor(mask)
+
+    def construct(self, ids):
+        return self.network(ids), self.labels, self.mask
+
+
+@pytest.mark.parametrize(
+    ("mode", "dtype", "reduce"),
+    [("pynative", dtype, reduce) for dtype in (bool, np.float32, np.float16, np.int32) for reduce in ("none", "graph")]
+    + [("graph", np.float32, "none"), ("graph", np.float32, "graph")],
+)
+def test_a_networks_own_mask_may_be_of_0_and_1(mode, dtype, reduce):
+    ms.set_context(mode=MODES[mode])
+    perplexity = Perplexity()
+    perplexity.update(*EvalCell(WithMask(MASK.astype(dtype)), perplexity, reduce=reduce)(ms.Tensor(IDS)))
+    expected = Perplexity()(Bigram()(ms.Tensor(IDS)), ms.Tensor(LABELS), ms.Tensor(MASK))
+    assert perplexity.eval() == pytest.approx(expected, rel=1e-14 if reduce == "graph" else 0)
+    assert perplexity.result()["tokens"] == (MASK & (LABELS != -100)).sum()
+
+
+@pytest.mark.parametrize("flag", [0.5, 2.0, -1.0, math.nan, math.inf])
+@pytest.mark.parametrize("reduce", ["none", "graph"])
+def test_a_networks_mask_of_other_numbers_is_an_error_of_update(flag, reduce):
+    mask = MASK.astype(np.float32)
+    mask[2, 3] = flag
+    metrics = MetricCollection([Perplexity(), Loss()])
+    outputs = EvalCell(WithMask(mask), metrics, reduce=reduce)(ms.Tensor(IDS))
+    for name in metrics:
+        with pytest.raises(ValueError, match=r"For '\w+.update', mask must hold 0 and 1, but"):
+            metrics[name].update(*outputs)
+
+
+WRONG_SHAPES = [
+    (LABELS[..., None], None, r"labels \[...\], but got logits \[7, 6, 50\] against labels \[7, 6, 1\]"),
+    (LABELS.T, None, r"but got logits \[7, 6, 50\] against labels \[6, 7\]"),
+    (LABELS[:, :5], None, r"but got logits \[7, 6, 50\] against labels \[7, 5\]"),
+    (LABELS, MASK.T, r"mask must have shape \[7, 6\] as the labels, but got \[6, 7\]"),
+    (LABELS, MASK[:, 0], r"mask must have shape \[7, 6\] as the labels, but got \[7\]"),
+    (LABELS, MASK[..., None], r"mask must have shape \[7, 6\] as the labels, but got \[7, 6, 1\]"),
+]
+
+
+@pytest.mark.parametrize("reduce", ["none", "graph"])
+@pytest.mark.parametrize(
+    ("mode", "wrong"), [("pynative", wrong) for wrong in WRONG_SHAPES] + [("graph", WRONG_SHAPES[i]) for i in (0, 3)]
+)
+def test_labels_and_masks_of_another_shape_are_refused_as_on_the_host(mode, wrong, reduce):
+    ms.set_context(mode=MODES[mode])
+    labels, mask, message = wrong
+    columns = [ms.Tensor(IDS), ms.Tensor(labels)] + ([] if mask is None else [ms.Tensor(mask)])
+    with pytest.raises(ValueError, match=message):
+        EvalCell(Bigram(), Perplexity(), reduce=reduce)(*columns)
+
+
+@pytest.mark.parametrize(
+    ("mode", "options"), [("pynative", {}), ("pynative", {"vocab_size": 40}), ("graph", {"vocab_size": 40})]
+)
+def test_float64_logits_give_float64_nll(mode, options):
+    ms.set_context(mode=MODES[mode])
+    logits = RNG.normal(size=(7, 6, V)) * 5
+    labels = np.where(LABELS >= 40, 3, LABELS).astype(np.int32)
+
+    class Wide(nn.Cell):
+        def construct(self, ids):
+            return ms.Tensor(logits) + 0 * ids.sum().astype(ms.float64)
+
+    metrics = MetricCollection({"perplexity": Perplexity(**options), "top3": Accuracy(top_k=3)})
+    metrics.update(*EvalCell(Wide(), metrics)(ms.Tensor(IDS), ms.Tensor(labels), ms.Tensor(MASK)))
+    kept, counted = logits[..., : options.get("vocab_size", V)], MASK & (labels != -100)
+    own = np.take_along_axis(logits, np.maximum(labels, 0)[..., None], -1)
+    mean = (np.logaddexp.reduce(kept, -1) - own[..., 0])[counted].mean()
+    assert math.log(metrics.eval()["perplexity"]) == pytest.approx(mean, abs=1e-12)
+    metrics.eval()
+    assert metrics["top3"].result()["correct"] == ((logits > own).sum(-1) < 3)[counted].sum()
 
 
 def test_a_batch_that_is_wholly_masked_adds_nothing():
@@ -237,6 +321,112 @@ def test_heads_give_other_metrics_what_they_take(mode):
     assert lone.eval() == 42
 
 
+class Choice(nn.Cell):
+    """The largest class of the logits at a position of each row, after MindFormers' flattened logits or others."""
+
+    def construct(self, logits, positions):
+        batch, length, width = logits.shape
+        rows = ops.arange(0, batch) * length + positions.astype(ms.int64)
+        return ops.argmax(ops.gather(logits.reshape((batch * length, width)), rows, 0), -1)
+
+
+POSITIONS = np.int32([0, 2, 4, 5, 1, 1, 3])
+CHOSEN = TABLE.argmax(-1)[IDS][np.arange(7), POSITIONS].astype(np.int32)  # what Choice gives
+
+
+def of_choices(positions=POSITIONS, mask=None, network=None, members=()):
+    """What a metric of a head and others are updated with: ids, labels [7, 6], positions, answers [7], a mask."""
+    metrics = MetricCollection([RightIds("ids"), *members])
+    columns = {"inputs": 0, "labels": 1, "positions": 2, "answers": 3, **({} if mask is None else {"mask": 4})}
+    cell = EvalCell(network or Bigram(), metrics, columns=columns, heads={"ids": Choice()})
+    given = [IDS, LABELS, positions, CHOSEN] + ([] if mask is None else [mask])
+    return metrics, cell(*[ms.Tensor(column) for column in given])
+
+
+def test_a_heads_mask_of_the_answers_shape_says_which_of_them_count():
+    metrics, outputs = of_choices(mask=np.array([True, False, True, True, False, True, True]))
+    metrics.update(*outputs)
+    assert metrics.eval()["ids"] == 5
+
+
+def test_of_a_mask_of_tokens_a_head_leaves_the_wholly_masked_rows_out():
+    metrics, outputs = of_choices(mask=MASK, members=[Perplexity()])
+    metrics.update(*outputs)
+    assert metrics.eval()["ids"] == 6 == MASK.any(1).sum()
+    assert metrics["perplexity"].result()["tokens"] == (MASK & (LABELS != -100)).sum()
+
+
+@pytest.mark.parametrize("shape", [(7, 1), (6,), (1, 7), (7, 5)])
+def test_a_heads_mask_of_another_shape_is_an_error_of_update(shape):
+    metrics, outputs = of_choices(mask=np.ones(shape, bool))
+    with pytest.raises(
+        ValueError, match=r"For 'RightIds.update', mask must have shape \[7\] as the answers, but got \["
+    ):
+        metrics.update(*outputs)
+
+
+@pytest.mark.parametrize(
+    ("mode", "position"), [("pynative", -1), ("pynative", 6), ("pynative", 2**31 - 1), ("graph", 6)]
+)
+def test_a_position_outside_of_its_row_is_an_error_of_update(mode, position):
+    ms.set_context(mode=MODES[mode])
+    positions = POSITIONS.copy()
+    positions[3] = position
+    metrics, outputs = of_choices(positions)
+    with pytest.raises(ValueError, match=rf"For 'RightIds.update', positions must lie in \[0, 6\), but got {position}"):
+        metrics.update(*outputs)
+
+
+def test_a_position_of_a_row_that_does_not_count_may_be_anything():
+    positions = POSITIONS.copy()
+    positions[3] = 6
+    metrics, outputs = of_choices(positions, np.arange(7) != 3)
+    metrics.update(*outputs)
+    assert metrics.eval()["ids"] == 6
+
+
+@pytest.mark.parametrize("positions", [POSITIONS[:, None], POSITIONS[:5], np.zeros((7, 6), np.int32)])
+def test_positions_of_another_shape_are_refused(positions):
+    with pytest.raises(ValueError, match=r"positions must have shape \[B\] for logits \[B, T, V\], but got \["):
+        of_choices(positions)
+
+
+def test_heads_with_positions_take_flattened_logits():
+    metrics, outputs = of_choices(network=Shaped("flattened"))
+    metrics.update(*outputs)
+    assert metrics.eval()["ids"] == 7
+
+
+class Broken(nn.Cell):
+    """NaN among the logits of the first position of row 3, which MASK leaves out, and of another row."""
+
+    def __init__(self, row, dtype):
+        super().__init__()
+        logits = TABLE[IDS].copy()
+        logits[[3, row], 0, 7] = np.nan
+        self.logits = ms.Tensor(logits).astype(dtype)
+
+    def construct(self, ids):
+        return self.logits
+
+
+@pytest.mark.parametrize(
+    ("mode", "dtype"),
+    [("pynative", dtype) for dtype in (ms.float32, ms.float16, ms.bfloat16, ms.float64)] + [("graph", ms.bfloat16)],
+)
+def test_nan_among_the_scores_of_an_argmax_is_an_error_of_update_unless_masked(mode, dtype):
+    ms.set_context(mode=MODES[mode])
+    labels, rows = TABLE.argmax(-1)[IDS].astype(np.int32), ~np.eye(7, dtype=bool)[3][:, None] & np.ones((7, 6), bool)
+    columns = [ms.Tensor(IDS), ms.Tensor(labels)]
+    lone = RightIds("ids")
+    with pytest.raises(ValueError, match="scores must not be NaN for 'argmax', but 2 of 42 rows hold NaN"):
+        lone.update(*EvalCell(Broken(5, dtype), lone, heads={"ids": "argmax"})(*columns))
+    lone.update(*EvalCell(Broken(3, dtype), lone, heads={"ids": "argmax"})(*columns, ms.Tensor(rows)))
+    half = dtype in (ms.float16, ms.bfloat16)  # rounded logits may have another largest one
+    rounded = ms.Tensor(TABLE).astype(dtype).astype(ms.float32).asnumpy()
+    assert lone.eval() == ((rounded if half else TABLE).argmax(-1)[IDS] == labels)[rows].sum()
+
+
 def test_parameters_keep_their_names():
     network = Bigram()
     before = [parameter.name for parameter in network.get_parameters()]
@@ -264,11 +454,31 @@ def test_a_metric_that_the_cell_was_not_told_of_is_refused():
         ({"metrics": [Perplexity()], "reduce": "mean"}, "reduce must be"),
         ({"metrics": [Accuracy()], "reduce": "graph"}, "for Perplexity and Loss, but got Accuracy"),
         ({"metrics": []}, "at least one metric"),
+        ({"metrics": 3}, "metrics must be mindeval metrics, but got int"),
+        ({"metrics": [Perplexity()], "heads": ["argmax"]}, "heads must be a dict of metric name -> head"),
+        ({"metrics": [Perplexity()], "columns": [0, 1]}, "columns must be a dict of role -> index"),
+        ({"metrics": [Perplexity()], "reports": 1}, "reports must be True, False or None, but got 1"),
+        ({"network": Perplexity(), "metrics": [Perplexity()]}, "the network must be a Cell, but got Perplexity"),
+        (
+            {"metrics": [Perplexity()], "columns": {"inputs": 0, "labels": -1}},
+            "indexes from 0 on, but got -1 for 'labels'",
+        ),
+        ({"metrics": [Perplexity()], "columns": {"inputs": (0, "1")}}, "indexes from 0 on, but got .* for 'inputs'"),
+        (
+            {"metrics": [Perplexity()], "columns": {"inputs": 0, "mask": True}},
+            "indexes from 0 on, but got True for 'mask'",
+        ),
     ],
 )
 def test_arguments_that_do_not_fit(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        EvalCell(Bigram(), **arguments)
+    with pytest.raises((TypeError, ValueError), match=message):
+        EvalCell(**{"network": Bigram(), **arguments})
+
+
+def test_a_column_that_the_batch_does_not_have_is_named():
+    cell = EvalCell(Bigram(), Perplexity(), columns={"inputs": 0, "labels": 2})
+    with pytest.raises(ValueError, match="the batch has 2 columns, but 'labels' is column 2"):
+        cell(ms.Tensor(IDS), ms.Tensor(LABELS))
 
 
 def test_a_label_outside_of_the_vocabulary_is_an_error_of_update():
@@ -319,6 +529,20 @@ def test_dynamic_shapes_compile_once():
     assert len(cell.compile_cache) == 1
 
 
+def test_heads_with_positions_take_dynamic_shapes():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    letters = ChoiceAccuracy(tokenizer_or_ids={"A": [4], "B": [9], "C": [11], "D": [3]}, inputs="log_probs")
+    cell = EvalCell(Bigram(), letters, columns={"inputs": 0, "labels": 1, "positions": 2})
+    cell.set_inputs(*[ms.Tensor(shape=shape, dtype=ms.int32) for shape in ([None, None], [None], [None])])
+    for rows, length in ((4, 6), (3, 5)):
+        positions = np.arange(rows, dtype=np.int32)
+        best = TABLE[IDS[positions, positions]][:, [4, 9, 11, 3]].argmax(1).astype(np.int32)
+        letters.update(*cell(ms.Tensor(IDS[:rows, :length]), ms.Tensor(best), ms.Tensor(positions)))
+    assert letters.eval() == 1.0 and letters.result()["samples"] == 7 and len(cell.compile_cache) == 1
+    with pytest.raises(ValueError, match=r"positions must lie in \[0, 5\), but got 5"):
+        letters.update(*cell(ms.Tensor(IDS[:3, :5]), ms.Tensor(best), ms.Tensor(positions + 3)))
+
+
 def test_sums_inside_the_graph_are_taken_as_global(mode, caplog):
     metrics = MetricCollection({"perplexity": Perplexity(), "loss": Loss()})
     cell = EvalCell(Bigram(), metrics, reduce="graph")
@@ -329,8 +553,8 @@ def test_sums_inside_the_graph_are_taken_as_global(mode, caplog):
     assert values["loss"] == pytest.approx(nll(LABELS, counted).mean(), abs=1e-6)
     assert metrics["perplexity"].result()["tokens"] == counted.sum()
     assert metrics["perplexity"].result()["samples"] == counted.any(1).sum()
-    bad = cell(ms.Tensor(IDS), ms.Tensor(np.full_like(LABELS, V)))
-    with pytest.raises(ValueError, match=r"labels must lie in \[0, 50\).*42 do not"):
+    bad = cell(ms.Tensor(IDS[:4]), ms.Tensor(np.full_like(LABELS[:4], V)), ms.Tensor(np.ones_like(MASK[:4])))
+    with pytest.raises(ValueError, match=r"labels must lie in \[0, 50\).*24 do not"):
         metrics["perplexity"].update(*bad)
 
 

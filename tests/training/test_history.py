@@ -11,8 +11,11 @@ import sys
 import time
 from pathlib import Path
 
+import mindspore as ms
+import numpy as np
 import pytest
 
+from mindeval import Score
 from mindeval.training import History
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,16 +28,16 @@ def two_lines():
     ]
 
 
-@pytest.mark.parametrize("lost", range(1, 60))
+SECOND_LINE = len(json.dumps(two_lines()[1])) + 1
+
+
+@pytest.mark.parametrize("lost", range(1, SECOND_LINE + 1))
 def test_whatever_part_of_the_last_line_is_missing_only_that_line_is_lost(tmp_path, lost):
     path = tmp_path / "history.jsonl"
     history = History(path)
     for record in two_lines():
         history.append(record)
     content = path.read_bytes()
-    second = len(content) - content.index(b"\n") - 1
-    if lost > second:
-        pytest.skip("the line is shorter")
     path.write_bytes(content[:-lost])
     resumed = History(path)
     whole = 2 if lost == 1 else 1  # without its newline alone a line is whole
@@ -105,3 +108,107 @@ def test_values_that_are_not_finite_are_json_and_come_back(tmp_path):
     assert lines[0]["loss"] == "NaN" and lines[0]["loss_max"] == "Infinity" and lines[1]["loss"] == "-Infinity"
     restored = History(path).records
     assert math.isnan(restored[0]["loss"]) and restored[1]["loss"] == -math.inf
+
+
+@pytest.mark.parametrize(
+    "rest", [b'{"kind": "ev\n', b'{"kind": "ev\n\n', b'{"kind": "ev\n  \n\n', b"\0\0\0\0\0", b"\0\0\n"]
+)
+def test_a_broken_last_line_is_taken_away_whatever_blank_follows_it(tmp_path, rest, caplog):
+    path = tmp_path / "history.jsonl"
+    first, second = two_lines()
+    path.write_bytes(json.dumps(first).encode() + b"\n" + rest)
+    assert History(path, write=False).records == [first]
+    history = History(path)
+    assert "the last line of" in caplog.text and "was not finished" in caplog.text
+    history.append(second)
+    assert [json.loads(line) for line in path.read_bytes().splitlines()] == history.records == [first, second]
+
+
+def test_a_last_line_that_no_record_begins_with_is_left_and_refused(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("my notes\n")
+    with pytest.raises(ValueError, match="line 1 of .*notes.txt is not a record"):
+        History(path)
+    assert path.read_text() == "my notes\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (np.float32(0.1), 0.10000000149011612),  # the float32 that is nearest to 0.1
+        (np.float16(0.5), 0.5),
+        (np.int64(7), 7),
+        (np.bool_(True), True),
+        (np.array(0.5), 0.5),
+        (np.array([[1.0, 2.0]]), [[1.0, 2.0]]),
+        (ms.Tensor(0.5, ms.bfloat16), 0.5),
+        (Score(0.25, {"m": 0.25}), 0.25),
+        (10**300, 10**300),
+        ((1, None), [1, None]),
+    ],
+    ids=str,
+)
+def test_numbers_of_numpy_and_mindspore_are_numbers(tmp_path, value, kept):
+    history = History(tmp_path / "history.jsonl")
+    history.append({"kind": "eval", "step": 1, "metrics": {"m": value}})
+    assert history.records == History(history.path).records == [{"kind": "eval", "step": 1, "metrics": {"m": kept}}]
+
+
+@pytest.mark.parametrize("value", [np.float32("nan"), np.float64("inf"), np.array(-np.inf)], ids=str)
+def test_numbers_of_numpy_that_are_not_finite_are_written_by_name(tmp_path, value):
+    history = History(tmp_path / "history.jsonl")
+    history.append({"kind": "train", "step": 1, "loss": value})
+    (line,) = history.path.read_text().splitlines()
+    assert json.loads(line)["loss"] in ("NaN", "Infinity", "-Infinity")
+    (_, read), (_, kept) = *history.series("loss", "train"), *History(history.path).series("loss", "train")
+    assert np.array_equal([read, kept], [value, value], equal_nan=True)
+
+
+TEXTS = ["NaN", "Infinity", "-Infinity", "\\NaN", "\\\\-Infinity", "nan", "\\", "\ud800", "x\udcffy"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_read_back_as_that_text(tmp_path, text):
+    history = History(tmp_path / "history.jsonl")
+    history.append({"kind": "error", "step": 1, "error": text})
+    assert history.records == History(history.path).records == [{"kind": "error", "step": 1, "error": text}]
+    history.path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("record", "error", "message"),
+    [
+        ({"metrics": {"a": 10**400}}, ValueError, "'metrics.a' is a whole number that no float can hold"),
+        ({"metrics": {"a": [1, {2}]}}, TypeError, r"but got set as 'metrics.a\[1\]'"),
+        ({"a": b"x"}, TypeError, "but got bytes as 'a'"),
+        ([], TypeError, "a record must be a dict, but got list"),
+    ],
+)
+@pytest.mark.parametrize("write", [True, False])
+def test_a_record_that_cannot_be_written_is_in_neither_memory_nor_file(tmp_path, record, error, message, write):
+    path = tmp_path / "history.jsonl"
+    History(path).append({"kind": "start"})
+    history = History(path, write=write)
+    with pytest.raises(error, match=f"For 'History.append', .*{message}"):
+        history.append(record)
+    assert history.records == [{"kind": "start"}] and path.read_text() == '{"kind": "start"}\n'
+
+
+def test_a_whole_number_of_a_file_that_no_float_holds_is_infinite_in_a_series(tmp_path):
+    path = tmp_path / "history.jsonl"
+    path.write_text('{"kind": "train", "step": 1, "loss": 1%s}\n' % ("0" * 400))
+    assert History(path).series("loss", "train") == [(1, math.inf)]
+
+
+def test_a_series_names_the_record_whose_step_cannot_be_read():
+    history = History()
+    history.append({"kind": "train", "step": 1, "loss": 0.5})
+    history.append({"kind": "train", "loss": 0.25})
+    with pytest.raises(TypeError, match=r"'step' of record 2 \(train\) must be a whole number, but got None"):
+        history.series("loss", "train")
+
+
+@pytest.mark.parametrize("arguments", [{"path": 3}, {"path": ["a"]}, {"path": None, "write": 1}])
+def test_refused_arguments(arguments):
+    with pytest.raises(TypeError, match="For 'History', (path must be a path|write must be True or False)"):
+        History(**arguments)

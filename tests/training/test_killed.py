@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -24,6 +25,12 @@ def command(folder, first, last, killed=-1):
 
 def run(*arguments):
     return subprocess.run(command(*arguments), env=ENVIRONMENT, timeout=DEADLINE).returncode
+
+
+def run_here(monkeypatch, *arguments):
+    """Without a process of its own: it is not to be killed."""
+    monkeypatch.setattr(sys, "argv", command(*arguments)[1:])
+    runpy.run_path(str(SCRIPT))
 
 
 def expected(first, last, resumed):
@@ -50,7 +57,7 @@ def best(folder):
     return step
 
 
-def test_a_killed_training_loses_at_most_the_unfinished_line_and_is_appended_to_when_resumed(tmp_path):
+def test_a_killed_training_loses_at_most_the_unfinished_line_and_is_appended_to_when_resumed(tmp_path, monkeypatch):
     path = tmp_path / "history.jsonl"
 
     # killed from outside, wherever it is
@@ -79,7 +86,7 @@ def test_a_killed_training_loses_at_most_the_unfinished_line_and_is_appended_to_
     assert best(tmp_path) == first + 4  # the one at first + 8 was never recorded
 
     # resumed, and run to its end
-    assert run(tmp_path, first + 4, first + 10) == 0
+    run_here(monkeypatch, tmp_path, first + 4, first + 10)
     *third, unfinished = path.read_bytes().split(b"\n")
     assert unfinished == b"" and third[: len(second)] == second
     assert seen(third[len(second) :]) == expected(first + 4, first + 10, True)

@@ -1,0 +1,137 @@
+"""BestCheckpoint: the weights of the best evaluation so far."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import mindspore as ms
+
+from mindeval import distributed, wire
+from mindeval.training import arguments
+from mindeval.training.monitor import Monitor
+
+logger = logging.getLogger("mindeval")
+
+
+class BestCheckpoint(Monitor):
+    """Saves the weights whenever an evaluation is the best so far.
+
+    It reads the values of an ``EvalCallback`` before it in the list of callbacks, or those of ``Model.fit``. Ranks
+    compare what they see, so that all decide alike or raise. The file is replaced as a whole: a process that dies
+    while it writes leaves the one before. A note beside it, ``<name>.json`` for ``<name>.ckpt``, holds monitor, mode,
+    value and step, and a resumed run goes on from there. A note of another monitor or mode is not taken over: a warning
+    names both, and the first evaluation replaces it.
+
+    Args:
+        monitor: the name of the value.
+        mode: ``"min"``, ``"max"``, or None: as the metric says.
+        path: the checkpoint file; ``.ckpt`` is put behind names that do not end so, as MindSpore does.
+        min_delta: by how much a value must be better to count.
+        every_rank: save on every rank, as ``<name>_rank<r>.ckpt``, where ranks hold different parameters; by default
+            rank 0 saves.
+        group: the communication group of the ranks that train together; by default all.
+
+    Raises:
+        ValueError: if the metric's direction is not known and no mode is given, the monitored name is unknown, ranks
+            see different values, or the evaluation is of an earlier step.
+        TypeError: for an argument of another type, or a monitored value that is no number.
+
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
+    """
+
+    def __init__(
+        self,
+        monitor: str,
+        mode: str | None = None,
+        *,
+        path: str | os.PathLike = "best.ckpt",
+        min_delta: float = 0.0,
+        every_rank: bool = False,
+        group: str | None = None,
+    ) -> None:
+        super().__init__(monitor, mode, min_delta, group)
+        self.every_rank = arguments.flag(every_rank, f"{self._kind} every_rank")
+        self.path = Path(arguments.file_path(path, f"{self._kind} path"))
+        if not self.path.name:
+            raise ValueError(f"{self._kind} path must be that of a file, but got {path!r}")
+        if self.path.suffix != ".ckpt":  # "v1.0" and "v1.1" are two names
+            self.path = self.path.with_name(f"{self.path.name}.ckpt")
+        self._mode_of_best: str | None = None
+
+    @property
+    def file(self) -> Path:
+        """This rank's checkpoint file."""
+        if not self.every_rank:
+            return self.path
+        return self.path.with_name(f"{self.path.stem}_rank{distributed.this_rank(self.group)}.ckpt")
+
+    @property
+    def _note(self) -> Path:
+        return self.path.with_suffix(".json")
+
+    def on_train_begin(self, run_context: Any) -> None:
+        super().on_train_begin(run_context)
+        kept = self._note.exists() and self.file.exists()  # a note without its weights says nothing
+        own = self._note.read_text() if distributed.this_rank(self.group) == 0 and kept else ""
+        text = wire.everywhere(own, self.group)[0]
+        if not text:
+            return
+        try:
+            saved = json.loads(text)
+            monitor, mode, value, step = saved["monitor"], saved["mode"], float(saved["value"]), int(saved["step"])
+            if math.isnan(value):
+                raise ValueError("NaN is never the best")
+        except (ValueError, TypeError, KeyError, OverflowError):
+            logger.warning("%s %s is not a note of this callback, and its value is not used", self._kind, self._note)
+            return
+        if monitor == self.monitor and self.mode in (None, mode):
+            self.best, self.best_step, self._mode_of_best = value, step, mode
+        else:
+            self._warn_of_another(monitor, mode, self.mode)
+
+    def _warn_of_another(self, monitor: str, mode: str, wanted: str | None) -> None:
+        logger.warning(
+            "%s %s is of the best '%s' (mode %s), not of '%s' (mode %s): its value is not used, and the first "
+            "evaluation replaces it and the weights beside it",
+            self._kind,
+            self._note,
+            monitor,
+            mode,
+            self.monitor,
+            wanted or "as the metric says",
+        )
+
+    def _decide(self, value: float, step: int, mode: str, run_context: Any) -> None:
+        if self.best is not None and self._mode_of_best != mode:  # only now the metric says its direction
+            self._warn_of_another(self.monitor, str(self._mode_of_best), mode)
+            self.best = self.best_step = None
+        if not self._is_better(value, mode):
+            return
+        self.best, self.best_step, self._mode_of_best = value, step, mode
+        context = run_context.original_args()
+        first = distributed.this_rank(self.group) == 0
+        if first or self.every_rank:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = self.file.with_name(f".{self.file.stem}.unfinished.ckpt")
+            network = context.get("network") or context.train_network
+            ms.save_checkpoint(network, str(unfinished))
+            os.replace(unfinished, self.file)
+        if first:
+            unfinished = self._note.with_name(f".{self._note.name}.unfinished")
+            note = {"monitor": self.monitor, "mode": mode, "value": repr(value), "step": step}
+            unfinished.write_text(json.dumps(note))
+            os.replace(unfinished, self._note)
+
+    def _look(self, run_context: Any) -> None:
+        context = run_context.original_args()
+        evaluation = context.get("mindeval_evaluation")
+        fresh = evaluation is not None and evaluation is not self._seen
+        if fresh and context.get("mindeval_evaluated_at") not in (None, self._step):
+            raise ValueError("For 'BestCheckpoint', put it behind EvalCallback in the list of callbacks")
+        super()._look(run_context)

@@ -1,0 +1,285 @@
+"""EvalCallback: evaluate while a model trains, and keep a history."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Callable
+
+from mindspore import nn, train
+
+from mindeval import distributed, wire
+from mindeval.collection import MetricCollection
+from mindeval.metric import Metric
+from mindeval.training import arguments
+from mindeval.training.board import Board
+from mindeval.training.evaluation import Evaluation, evaluation_of
+from mindeval.training.history import History
+from mindeval.training.window import Window
+
+logger = logging.getLogger("mindeval")
+
+
+class EvalCallback(train.Callback):
+    """Evaluates while ``Model.train`` runs and keeps a history of losses, speed and values.
+
+    The training mode of every Cell is put back after each evaluation. All ranks must have this callback: they evaluate
+    at the same steps; rank 0 writes. Training losses are averaged over the ranks; speeds are summed.
+
+    Args:
+        evaluate: a function without arguments that returns name -> value, or ``(network, dataset, metrics)``:
+            ``network(*batch)`` gives what ``metrics.update`` takes, as ``EvalCell`` does; metrics are a metric, a
+            ``MetricCollection`` or a dict. None records training losses alone, for ``Model.fit``, whose own
+            evaluations are recorded as well.
+        every_n_steps: evaluate when the number of steps passes a multiple of this.
+        every_n_epochs: evaluate at the end of every n-th epoch.
+        history: a path, a ``History``, or None for memory alone. An existing file is continued.
+        log_every_n_steps: the window of training losses and speed.
+        tokens_per_step: the tokens of a batch on this rank, for tokens per second.
+        first_step: steps that were done before this run, for a run that is resumed.
+        summary: a folder for MindSpore summary scalars and, where the package ``tensorboard`` is installed, its events
+            (in the folder ``tensorboard`` within).
+        on_error: ``"raise"``, or ``"log"``: an evaluation that fails is recorded as an error, and training goes on. All
+            ranks do the same if any of them fails; a function must fail on all ranks or come back on all.
+        group: the communication group of the ranks that train together; by default all.
+
+    Raises:
+        ValueError: if it is not said when to evaluate, or a number is not positive.
+        TypeError: for an argument of another type.
+
+    Supported Platforms:
+        ``Ascend`` ``GPU`` ``CPU``
+
+    >>> callback = EvalCallback(lambda: {"accuracy": 0.5}, every_n_steps=100, history=None)
+    >>> callback.evaluate_now(step=100)["accuracy"]
+    0.5
+    >>> callback.history.series("accuracy")
+    [(100, 0.5)]
+    """
+
+    def __init__(
+        self,
+        evaluate: Callable[[], Mapping[str, Any]] | tuple | None,
+        *,
+        every_n_steps: int | None = None,
+        every_n_epochs: int | None = None,
+        history: str | os.PathLike | History | None = "eval.jsonl",
+        log_every_n_steps: int = 10,
+        tokens_per_step: int | None = None,
+        first_step: int = 0,
+        summary: str | os.PathLike | None = None,
+        on_error: str = "raise",
+        group: str | None = None,
+    ) -> None:
+        super().__init__()
+        kind = "For 'EvalCallback',"
+        if evaluate is not None and every_n_steps is None and every_n_epochs is None:
+            raise ValueError(f"{kind} give every_n_steps or every_n_epochs, but got neither")
+        counts = {"every_n_steps": every_n_steps, "every_n_epochs": every_n_epochs, "tokens_per_step": tokens_per_step}
+        for name, number in counts.items():
+            if number is not None:
+                arguments.whole(number, 1, f"{kind} {name}")
+        arguments.whole(log_every_n_steps, 1, f"{kind} log_every_n_steps")
+        if on_error not in ("raise", "log"):
+            raise ValueError(f"{kind} on_error must be 'raise' or 'log', but got {on_error!r}")
+        self.evaluate = _evaluation(evaluate)
+        self.every_n_steps, self.every_n_epochs = every_n_steps, every_n_epochs
+        self.first_step = arguments.whole(first_step, 0, f"{kind} first_step")
+        self.on_error = on_error
+        self.group = None if group is None else arguments.name(group, f"{kind} group")
+        if summary is not None:
+            arguments.file_path(summary, f"{kind} summary")
+        if history is not None and not isinstance(history, History):
+            arguments.file_path(history, f"{kind} history")
+        writes = distributed.this_rank(group) == 0
+        self.history = history if isinstance(history, History) else History(history, write=writes)
+        self.last: Evaluation | None = None
+        self._window = Window(log_every_n_steps, tokens_per_step)
+        self._board = Board(summary) if summary is not None and writes else None
+        self._step = first_step
+        self._training = False
+
+    # -- hooks of MindSpore ------------------------------------------------------------------------------------------
+
+    def on_train_begin(self, run_context: Any) -> None:
+        # Nobody writes before all have read, and what counts is what rank 0 has read.
+        known = int(wire.everywhere(str(len(self.history.records)), self.group)[0])
+        resumed = known > 0
+        self.first_step = self._step  # MindSpore counts the steps of another run from 1 again
+        ranks = distributed.world_size(self.group)
+        self.history.append({"kind": "start", "step": self.first_step, "resumed": resumed, "ranks": ranks})
+        self._window.start(self.first_step)
+        self._training = True
+
+    def on_train_step_end(self, run_context: Any) -> None:
+        context = run_context.original_args()
+        before, self._step = self._step, self.first_step + int(context.cur_step_num)
+        self._window.add(context.net_outputs, self._step)
+        if self._window.due(self._step):
+            self._log(context)
+        if self.evaluate is not None and _passes(before, self._step, self.every_n_steps):
+            self._log(context)
+            self._evaluate(context)
+
+    def on_train_epoch_end(self, run_context: Any) -> None:
+        context = run_context.original_args()
+        done_at_this_step = self.last is not None and self.last.step == self._step
+        due = self.every_n_epochs is not None and int(context.cur_epoch_num) % self.every_n_epochs == 0
+        if self.evaluate is not None and due and not done_at_this_step:
+            self._log(context)
+            self._evaluate(context)
+
+    def on_eval_begin(self, run_context: Any) -> None:
+        """``Model.fit`` evaluates in the middle of a window: its time is not one of training."""
+        self._window.pause()
+
+    def on_eval_end(self, run_context: Any) -> None:
+        """The evaluations of ``Model.fit``."""
+        context = run_context.original_args()
+        metrics = context.get("metrics")
+        if self.evaluate is None and metrics and self._training:
+            self._record(evaluation_of(self._step, metrics), context)
+        self._window.go_on()
+
+    def on_train_end(self, run_context: Any) -> None:
+        self._log(run_context.original_args())
+        self._training = False
+        if self._board is not None:
+            self._board.close()
+
+    # -- evaluations ---------------------------------------------------------------------------------------------------
+
+    def evaluate_now(self, step: int = 0) -> dict[str, Any] | None:
+        """Evaluate and record outside of training; the values, or None if it failed with ``on_error="log"``."""
+        if self.evaluate is None:
+            raise ValueError("For 'EvalCallback', there is nothing to evaluate: evaluate is None")
+        self._step = step
+        self._evaluate(None)
+        return None if self.last is None or self.last.step != step else self.last.metrics
+
+    def _evaluate(self, context: Any) -> None:
+        assert self.evaluate is not None
+        networks = [] if context is None else [context.get("train_network"), context.get("network")]
+        started, values, failure = time.perf_counter(), {}, None
+        with training_mode_kept(*networks, getattr(self.evaluate, "network", None)):
+            try:
+                values = dict(self.evaluate())
+            except Exception as error:
+                failure = error
+        errors = self._errors_everywhere(failure)
+        self._window.start(self._step)
+        if not errors:
+            higher = getattr(self.evaluate, "higher_is_better", {})
+            evaluation = evaluation_of(self._step, values, higher)
+            if context is not None:  # for BestCheckpoint and EarlyStopping
+                context.mindeval_evaluation = evaluation
+                context.mindeval_evaluated_at = int(context.cur_step_num)
+            self._record(evaluation, context, time.perf_counter() - started)
+            return
+        if self.on_error == "raise":
+            raise failure or RuntimeError(f"the evaluation at step {self._step} failed on other ranks: {errors}")
+        logger.error("the evaluation at step %d failed; training goes on: %s", self._step, errors, exc_info=failure)
+        self.history.append({"kind": "error", "step": self._step, "epoch": _epoch(context), "error": errors})
+
+    def _errors_everywhere(self, failure: Exception | None) -> str:
+        """What failed on any rank, the same text on all; empty if nothing did."""
+        own = "" if failure is None else "".join(traceback.format_exception_only(type(failure), failure)).strip()
+        if isinstance(failure, wire.DistributedError):
+            return own  # the ranks cannot communicate any more, and each of them knows
+        texts = wire.everywhere(own, self.group)
+        return "; ".join(dict.fromkeys(text for text in texts if text))
+
+    def _record(self, evaluation: Evaluation, context: Any, seconds: float | None = None) -> None:
+        self.last = evaluation
+        values = {name: value for name, value in evaluation.metrics.items() if isinstance(value, (int, float))}
+        record: dict[str, Any] = {"kind": "eval", "step": evaluation.step, "epoch": _epoch(context), "metrics": values}
+        if seconds is not None:
+            record["seconds"] = self._from_rank_0(round(seconds, 6))
+        self.history.append({**record, "higher_is_better": evaluation.higher_is_better})
+        if self._board is not None:
+            self._board.write({f"eval/{name}": value for name, value in values.items()}, evaluation.step)
+
+    def _log(self, context: Any) -> None:
+        figures = self._window.close(self._step, self.group)
+        if figures is None:
+            return
+        self.history.append({"kind": "train", "step": self._step, "epoch": _epoch(context), **figures})
+        if self._board is not None:
+            names = ("loss", "tokens_per_second", "steps_per_second")
+            self._board.write({f"train/{name}": figures[name] for name in names if name in figures}, self._step)
+
+    def _from_rank_0(self, value: float) -> float:
+        return float(wire.everywhere(repr(value), self.group)[0])
+
+
+def _epoch(context: Any) -> int | None:
+    number = None if context is None else context.get("cur_epoch_num")
+    return None if number is None else int(number)
+
+
+def _passes(before: int, step: int, every: int | None) -> bool:
+    """Whether a multiple of ``every`` lies in (before, step]: in sink mode many steps pass at once."""
+    return every is not None and step // every > before // every
+
+
+def _evaluation(given: Any) -> Callable[[], Mapping[str, Any]] | None:
+    """What an EvalCallback calls, from its first argument."""
+    if isinstance(given, (tuple, list)):
+        if len(given) != 3:
+            raise ValueError(f"For 'EvalCallback', give (network, dataset, metrics), but got {len(given)} of them")
+        return DataSetEvaluation(*given)
+    if given is not None and (not callable(given) or isinstance(given, nn.Cell)):
+        raise TypeError(
+            "For 'EvalCallback', evaluate must be a function, (network, dataset, metrics) or None, but got "
+            f"{type(given).__name__}"
+        )
+    return given
+
+
+class DataSetEvaluation:
+    """The loop over a data set. A rank that fails still takes part in the metrics' communication: the others hear."""
+
+    def __init__(self, network: nn.Cell, dataset: Any, metrics: Any) -> None:
+        if not isinstance(network, nn.Cell):
+            raise TypeError(f"For 'EvalCallback', the network must be a Cell, but got {type(network).__name__}")
+        if not callable(getattr(dataset, "create_tuple_iterator", None)):
+            raise TypeError(
+                f"For 'EvalCallback', the dataset must be one of MindSpore, but got {type(dataset).__name__}"
+            )
+        self.network, self.dataset = network, dataset
+        if isinstance(metrics, Metric):
+            metrics = {metrics.name: metrics}
+        self.metrics = metrics if isinstance(metrics, MetricCollection) else MetricCollection(metrics)
+        self.higher_is_better = {name: self.metrics[name].higher_is_better for name in self.metrics}
+
+    def __call__(self) -> dict[str, Any]:
+        self.metrics.clear()
+        self.network.set_train(False)
+        try:
+            for batch in self.dataset.create_tuple_iterator(num_epochs=1):
+                outputs = self.network(*batch)
+                self.metrics.update(*(outputs if isinstance(outputs, tuple) else (outputs,)))
+        except Exception as error:
+            scope = self.metrics._scope
+            scope.failed(next(iter(scope.members)), error)  # raises it here where there is one rank
+        return self.metrics.eval()
+
+
+@contextmanager
+def training_mode_kept(*networks: nn.Cell | None) -> Iterator[None]:
+    """Put the training flag and the phase of every Cell back, each as it was: some may be frozen on purpose."""
+    cells = {}
+    for network in networks:
+        if isinstance(network, nn.Cell):
+            cells.update({id(cell): cell for _, cell in network.cells_and_names()})
+    saved = [(cell, cell.training, cell.phase) for cell in cells.values()]
+    try:
+        yield
+    finally:
+        for cell, training, phase in saved:
+            cell.add_flags(training=training)
+            cell.phase = phase
