@@ -26,7 +26,8 @@ os.environ.setdefault("GLOG_v", "3")
 import sacrebleu
 from rouge_score import rouge_scorer, tokenizers
 
-from mindeval.text.bleu import BLEU, bleu_from_statistics, bleu_statistics
+from mindeval.text.bleu import BLEU
+from mindeval.text.bleu_counts import bleu_from_statistics, bleu_statistics
 from mindeval.text.rouge import ROUGE
 from mindeval.text.tokenizers import bleu_tokenizer, rouge_tokenizer
 

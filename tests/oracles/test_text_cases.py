@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from mindeval.text import tokenizers
-from mindeval.text.bleu import BLEU, SentenceBLEU, bleu_from_statistics, bleu_statistics
+from mindeval.text.bleu import BLEU, SentenceBLEU
+from mindeval.text.bleu_counts import bleu_from_statistics, bleu_statistics
 from mindeval.text.lcs import lcs_length
 from mindeval.text.match import ExactMatch, TokenF1
 from mindeval.text.ngrams import matched_ngrams
