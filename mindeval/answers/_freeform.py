@@ -6,7 +6,10 @@ import re
 from collections.abc import Sequence
 
 from mindeval.answers._result import Extraction
-from mindeval.answers._statements import CORRECTION, answer_cues, is_asked
+from mindeval.answers._doubts import is_asked
+from mindeval.answers._statements import answer_cues
+
+CORRECTION = re.compile("wait")
 from mindeval.answers._text import BOX_MARK, boxes, fold, plain, segments, split_reasoning
 
 _STATEMENT = re.compile(
