@@ -51,25 +51,31 @@ _RETRACTION = re.compile(
     r"|invalid|inaccurate|lie|nonsense|erroneous|joke|sarcasm|impossible)"
     rf"|(?:\s+(?:cannot|can't|can not|could not|couldn't)\s+be|\s*(?:isn't|wasn't)|\s+(?:does not|doesn't)\s+(?:seem|look|sound)(?: to be)?)\s+"
     rf"{_SOFTENED}(?:right|correct|true|it|case|answer|possible|valid|good))(?! (?:that|to|for|of|in|about|because (?:it|the|all))(?!\w))(?=\W|$)"
-    r"|(?<!\w)(?:(?:just |only )?(?:kidding|joking)|j/k|jk|psych"
-    r"|i (?:doubt|do not believe|don't believe|don't think|disagree with|reject|deny) (?:that|it|this|so)(?: answer)?(?=\s*(?:$|[.!,;\n]|(?:is|was) (?:right|correct|true)))"
-    r"|(?:not|never)\s*!+|ignore (?:that|this|my|the (?:above|previous))|disregard (?:that|this|my|the)|forget (?:that|it|what i)|never ?mind"
-    r"|none of (?:the(?! (?:other|remaining|rest))|these|them|those)(?:\s+\w+){0,2}\s+(?:is|are|was|were) (?:right|correct|true)"
-    r"|(?:there is|there's) no (?:correct|right) (?:answer|option)|i(?:'m| am) (?:lying|wrong|mistaken)|i (?:was|am) lying)(?!\w)"
     r"|(?:^|[.!?\n])\s*(?:wrong|incorrect|false|not (?:really|correct|true|right|quite))(?=\s*(?:[.!\n]|$))"
+    r"|none of (?:the(?! (?:other|remaining|rest))|these|them|those)(?:\s+\w+){0,2}\s+(?:is|are|was|were) (?:right|correct|true)"
+    r"|(?:there is|there's) no (?:correct|right) (?:answer|option)"
     r"|(?:这|那|此|该答案|上面|上述|以上|前面|我的)(?:个|样|种|一)?(?:的)?(?:答案|选项|回答|结论|判断|选择|推理)?"
     r"(?:其实|实际上|显然|肯定|一定|完全|明显|当然|就|都|也|可能|根本)*(?:是|有)?(?:个)?"
     r"(?:错|不对|不正确|不成立|有误|误|假的|不可能|不是(?:正确|真|答案|对)|问题的)(?!的?(?:说法|表述|观点|选项))"
+    r"|(?:四个|所有|以上|这些)(?:选项|答案)?(?:都|均|全)(?:不对|不正确|错)|没有(?:一个)?正确(?:答案|选项|的选项)"
+    r"|(?:^|[,。!;\n])\s*(?:并非如此|不是这样|事实并非|错[!。]|错了)",
+    re.IGNORECASE,
+)
+# The writer did not mean it.
+_WITHDRAWAL = re.compile(
+    r"(?<!\w)(?:(?:just |only )?(?:kidding|joking)|j/k|jk|psych"
+    r"|i (?:doubt|do not believe|don't believe|don't think|disagree with|reject|deny) (?:that|it|this|so)(?: answer)?(?=\s*(?:$|[.!,;\n]|(?:is|was) (?:right|correct|true)))"
+    r"|(?:not|never)\s*!+|ignore (?:that|this|my|the (?:above|previous))|disregard (?:that|this|my|the)|forget (?:that|it|what i)|never ?mind"
+    r"|i(?:'m| am) (?:lying|wrong|mistaken)|i was lying)(?!\w)"
     r"|(?:我|刚才|上面|以上)[^,。]{0,6}(?:错了|有误|不对|不算|瞎)|开(?:个)?玩笑|逗你|骗你|说着玩|不算数"
-    r"|(?:^|[,。!;\n])\s*(?:才怪|才不是|并非如此|不是这样|事实并非|错[!。]|错了)|(?:四个|所有|以上|这些)(?:选项|答案)?(?:都|均|全)(?:不对|不正确|错)"
-    r"|没有(?:一个)?正确(?:答案|选项|的选项)|我不(?:信|这么|这样|太?同意)",
+    r"|(?:^|[,。!;\n])\s*(?:才怪|才不是)|我不(?:信|这么|这样|太?同意)",
     re.IGNORECASE,
 )
 
 
-def last_correction(text: str) -> int | None:
-    """Where the last correction ends, if there is one."""
-    return max((match.end() for match in _CORRECTION.finditer(text)), default=None)
+def last_correction(text: str, start: int = 0) -> int | None:
+    """Where the last correction after ``start`` ends, if there is one."""
+    return max((match.end() for match in _CORRECTION.finditer(text, start)), default=None)
 
 
 def restarts(text: str) -> list[int]:
@@ -84,8 +90,15 @@ def second_look(text: str, start: int) -> int | None:
 
 
 def retraction(rest: str) -> int | None:
-    """Where what follows an answer takes it back, or breaks off in the middle of doing so."""
-    found = _RETRACTION.search(rest)
+    """Where what follows an answer takes it back: judges it wrong, or withdraws it."""
+    judged = _RETRACTION.search(rest)
+    starts = [start for start in (judged.start() if judged else None, withdrawn(rest)) if start is not None]
+    return min(starts, default=None)
+
+
+def withdrawn(rest: str) -> int | None:
+    """Where what follows an answer says that it was not meant, or breaks off in the middle of doing so."""
+    found = _WITHDRAWAL.search(rest)
     if found is None and _INTERRUPTED.search(rest[-60:]):
         return len(rest)
     return found.start() if found else None

@@ -12,7 +12,7 @@ _CLAUSE_EDGE = re.compile(
     r"[,.!?;:。、\n]|(?<!\w)(?:but|so|then|therefore|hence|thus)(?!\w)|但|那么|所以|因此|则", re.IGNORECASE
 )
 _SENTENCE_EDGE = re.compile(
-    r"[!?。;\n]|\.(?!\w)|(?<!\w)(?:but|so|therefore|hence|thus|however)(?!\w)|但|所以|因此|因而|故|不过|然而", re.IGNORECASE
+    r"[!?。;\n]|\.(?!\w)|(?<!\w)(?:but|so|therefore|hence|thus|consequently|however)(?!\w)|但|所以|因此|因而|故|不过|然而", re.IGNORECASE
 )
 _SENTENCE_END = re.compile(r"[!?。\n;]|\.(?![\w)])|$")
 _WINDOW = 160  # characters; no clause that introduces an answer is longer
@@ -61,7 +61,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "condition",
         "clause",
         re.compile(
-            r"(?<!\w)(?:whether|assume|assuming|imagine|had|why|how|depending|otherwise|else|only when)(?!\w)"
+            r"(?<!\w)(?:whether|assume|assuming|imagine|wish|had|why|how|depending|otherwise|else|only when)(?!\w)"
             r"|是否|是不是|为什么|为何|为啥|否则|怎么",
             re.IGNORECASE,
         ),
@@ -144,7 +144,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "clause",
         re.compile(
             r"(?<!\w)(?:format|form|template|such as|e\.g\.?|for example|example|for instance|like|write|reply with|respond with"
-            r"|in the style of|of the type|type|say)\W*$|(?:格式|形如|例如|比如|譬如|写成|如下|诸如|输入|填写)\W*$",
+            r"|in the style of|of the type|type)\W*$|(?:格式|形如|例如|比如|譬如|写成|如下|诸如|输入|填写)\W*$",
             re.IGNORECASE,
         ),
     ),
@@ -203,7 +203,7 @@ def sentence_after(text: str, position: int) -> str:
 def is_asked(text: str, position: int) -> bool:
     """The sentence around ``position`` ends as a question."""
     sentence = sentence_after(text, position).rstrip(" \n。)\"'")
-    return sentence[-1:] == "?" or bool(re.search(r"[吗呢]$|对不对$|是不是$", sentence))
+    return sentence[-1:] == "?" or bool(re.search(r"[吗呢]$|对不对$|\S是不是$", sentence))
 
 
 def doubt_before(text: str, position: int) -> str:

@@ -86,11 +86,13 @@ def collect(text: str, reader: Reader, language: str | None) -> list[Statement]:
     found = _cued(text, reader, language) + _judged(text, reader) + _all_but(text, reader) + _corrected(text, reader)
     found = sorted(_joined_boxes(text, found) + verdict_list(text, reader), key=lambda one: (one.position, -one.end))
     kept: list[Statement] = []
-    reached = 0
+    listed = 0  # how far the last list of several labels reaches
     for one in found:
-        if one.end > reached or one.denied:  # what lies inside another statement ("is A → B") states nothing itself
-            kept.append(one)
-        reached = max(reached, one.end)
+        if len(one.labels) > 1:
+            listed = max(listed, one.end)
+        elif one.end <= listed and not one.denied:
+            continue  # what lies inside a list ("is A → B") states nothing itself
+        kept.append(one)
     return kept
 
 

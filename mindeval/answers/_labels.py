@@ -164,6 +164,8 @@ class Reader:
         found, end, is_open = [first[0]], first[1], False
         while len(found) < _LONGEST_LIST and (separator := _SEPARATOR.match(text, end)):
             start = _PREFIX.match(text, separator.end())
+            if start and "选" in start.group() and "," in separator.group():
+                break  # "排除B,选A": a clause of its own
             following = self.one(text, start.end() if start else separator.end(), lower=False)
             joined = separator.group("open") or separator.group("late") or re.search(r"[^\W_]|、", separator.group())
             if following is None or (_judged(text, following[1]) and not joined):

@@ -62,6 +62,7 @@ _CONCLUDING_CUE = re.compile(
     r"(?=[\s,:(\[])|[⇒⟹→]|=>|∴|(?:所以|因此|因而|故|综上(?:所述)?|可知|即|就是|是)",
     re.IGNORECASE,
 )
+_THEREFORE = re.compile(r"so|therefore|thus|hence|consequently|所以|因此|因而|故$", re.IGNORECASE)
 # Before "是" and "it is": a conclusion begins its clause, or it says something of something else ("血型是A").
 _CONCLUSION_BEFORE = re.compile(
     r"(?:^|那么?|这|它|应该?|应当|当然|显然|一定|必然|必定|肯定|只能|正确的|所以|因此|故|就|而|我(?:们)?(?:认为|觉得|想)"
@@ -177,7 +178,8 @@ def _judge(text: str, match: re.Match, tier: int) -> Cue:
     if name in (BOX_MARK, "####"):
         return Cue(match.start(), match.end(), tier, denied, doubt_before(text, match.start()))
     negated, hedged, end = skip_filler(text, match.end())
-    doubt = doubt_before(text, match.start()) or ("question" if is_asked(text, match.end()) else "")
+    begin = match.end() if _THEREFORE.match(name) else match.start()
+    doubt = doubt_before(text, begin) or ("question" if is_asked(text, match.end()) else "")
     if _OTHER_POLARITY.search(clause):
         doubt = "wrong"
     elif not doubt and not _chosen(name, clause):
