@@ -123,7 +123,8 @@ def fold(text: str) -> str:
     return text.translate(_SIMPLIFIED).replace("’", "'").replace("‘", "'").replace("`", "'")
 
 
-_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*")
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
+_BARE = re.compile(r"[^\s$.,;，。{}\\]+(?:[.,]\d+)*")
 _LATEX_FONT = re.compile(
     r"\\(?:text|textbf|textit|textrm|texttt|textsf|mathrm|mathbf|mathsf|mathit|mathbb|mbox|operatorname|bm"
     r"|boldsymbol|bf|rm)"
@@ -132,20 +133,25 @@ _LATEX_FONT = re.compile(
 
 
 def boxes(text: str) -> list[tuple[int, int, str]]:
-    r"""(start, end, content) of each ``\boxed{...}``, ``\fbox{...}`` or ``\boxed x`` whose braces are balanced."""
-    found, closing = [], None
-    for match in _BOX.finditer(text):
+    r"""(start, end, content) of each ``\boxed{...}``, ``\fbox{...}`` or ``\boxed x`` whose braces are balanced and that
+    is not empty; of boxes in one another the outermost, with the content of the innermost if that is all it holds."""
+    found: list[tuple[int, int, str]] = []
+    marks = list(_BOX.finditer(text))
+    closing = _closing_braces(text) if marks else {}
+    reached = 0
+    for match in marks:
         start = match.end()
-        if start >= len(text):
+        if match.start() < reached:
             continue
-        if text[start] != "{":
-            content = re.match(r"[^\s$.,;，。]+", text[start : start + 200])
-            if content and match.group()[-1:].isspace():
-                found.append((match.start(), start + content.end(), content.group()))
+        if text[start : start + 1] != "{":
+            if bare := _BARE.match(text, start):
+                found.append((match.start(), bare.end(), bare.group()))
             continue
-        closing = _closing_braces(text) if closing is None else closing
-        if start in closing:
-            found.append((match.start(), closing[start] + 1, text[start + 1 : closing[start]]))
+        end = reached = closing.get(start, -1)
+        while (inner := _BOX.match(text, start + 1)) and closing.get(inner.end(), -2) == end - 1:
+            start, end = inner.end(), end - 1
+        if reached > 0 and text[start + 1 : end].strip("{} \n"):
+            found.append((match.start(), reached + 1, text[start + 1 : end]))
     return found
 
 
@@ -163,9 +169,10 @@ def _closing_braces(text: str) -> dict[int, int]:
 
 def unwrap_fonts(text: str) -> str:
     r"""``\text{B}`` and its kind as ``B``."""
-    previous = None
-    while previous != text:
-        previous, text = text, _LATEX_FONT.sub(r"\1", text)
+    for _ in range(20):  # deeper than anybody nests fonts, and a bound on the work
+        text, changed = _LATEX_FONT.subn(r"\1", text)
+        if not changed:
+            break
     return text
 
 
