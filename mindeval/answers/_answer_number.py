@@ -6,10 +6,11 @@ import re
 
 from mindeval.answers._number_context import OPINION
 from mindeval.answers._number_reading import concluded_number, stated_number
-from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans, tagged
+from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._result import Extraction
 from mindeval.answers._statements import Cue, all_answer_cues, answer_cues
+from mindeval.answers._tags import tagged
 from mindeval.answers._text import BOX_MARK, segments, split_reasoning
 from mindeval.answers.numbers import check_options, number_text, scaled
 

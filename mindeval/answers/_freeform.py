@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._result import Extraction
+from mindeval.answers._tags import tagged
 from mindeval.answers._text import boxes, segments, split_reasoning
 
 _STATEMENT = re.compile(
@@ -15,7 +16,8 @@ _STATEMENT = re.compile(
 
 
 def extract_boxed(text: str) -> Extraction:
-    r"""The content of the last ``\boxed{...}`` or ``\fbox{...}`` after the reasoning; braces may be nested.
+    r"""The content of the last ``\boxed{...}`` or ``\fbox{...}`` after the reasoning; braces may be nested. A box that
+    is empty or not closed is none.
 
     Examples:
         >>> from mindeval.answers.extraction import extract_boxed
@@ -33,7 +35,8 @@ def extract_boxed(text: str) -> Extraction:
 
 
 def extract_text(text: str) -> Extraction:
-    r"""A free-form answer: what follows the last "the answer is" on its line, a box, or a text of a single line.
+    r"""A free-form answer: what stands between the last ``<answer>`` tags, what follows the last "the answer is" on its
+    line, a box, or a text of a single line.
 
     Bold marks and the final full stop are dropped; the answer is otherwise left as it was written.
 
@@ -53,6 +56,9 @@ def extract_text(text: str) -> Extraction:
 
 
 def _text_of(segment: str) -> Extraction | None:
+    content, segment = tagged(segment)
+    if content:
+        return _text_of(content) or Extraction(_cleaned(content), "answer statement")
     boxed = boxes(segment)
     stated = list(_STATEMENT.finditer(segment))
     if boxed and (not stated or boxed[-1][0] > stated[-1].start()):
@@ -62,7 +68,7 @@ def _text_of(segment: str) -> Extraction | None:
         answer = _cleaned(lines[0])
         return Extraction(answer, "answer statement") if answer else None
     lines = [line for line in segment.split("\n") if line.strip()]
-    if len(lines) == 1:
+    if len(lines) == 1 and not re.search(r"\\(?:boxed|fbox|framebox)\s*\{", lines[0]):  # a box that is empty or cut off
         return Extraction(_cleaned(lines[0]), "only line") if _cleaned(lines[0]) else None
     return None
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from mindeval.answers._numerals import folded
 from mindeval.answers._text import BOX_MARK, boxes, unwrap_fonts
 
-_TAG = re.compile(r"<\s*(/?)\s*(?:final_)?answer\s*>", re.IGNORECASE)
 _MATH = re.compile(r"\$(?=\S)([^$\n]{1,300}?)(?<=\S)\$(?!\d)|\$\s([^$\n]{1,300}?)\s\$(?!\d)")
 _MARKUP = re.compile(
     r"<<[^<>\n]*>>"  # the calculator of GSM8K
@@ -44,21 +43,6 @@ def prepared(text: str, decimal: str) -> str:
     text = _MARKUP.sub("", re.sub(r"<br\s*/?>", "\n", text.replace("\ue001", "$")))
     text = re.sub(r"(?m)^A(?=:\s)", "Answer", _BULLET.sub("", text))
     return _HEADING.sub("", list_numbers_dropped(folded(text, decimal)))
-
-
-def tagged(text: str) -> tuple[str, str]:
-    """(the content of the last ``<answer>`` that says anything, the text without the tags)."""
-    content, opened, position, pieces = "", None, 0, []
-    for match in _TAG.finditer(text):
-        pieces += [text[position : match.start()], "\n"]
-        position = match.end()
-        if not match.group(1):
-            opened = position
-        elif opened is not None:
-            content, opened = text[opened : match.start()].strip() or content, None
-    if opened is not None:
-        content = text[opened:].strip() or content
-    return content, "".join([*pieces, text[position:]])
 
 
 def list_numbers_dropped(text: str) -> str:

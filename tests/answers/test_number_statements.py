@@ -38,7 +38,9 @@ NOT_SAID = {
         "答案不等于{}", "{}不对",
         "{}是错误的", "x \\neq {}", "Neither {} nor 11 works.", "没有{}个", "\\boxed{{{}}} is wrong.",
     ],
-    "asked": ["Is it {}?", "Could it be {}?", "What about {}?", "Is the answer {}?", "是{}吗？", "答案是{}吗？", "是{}？"],
+    "asked": [
+        "Is it {}?", "Could it be {}?", "What about {}?", "Is the answer {}?", "是{}吗？", "答案是{}吗？", "是{}？",
+    ],
     "supposed": [
         "if x = {}", "Suppose x = {}.", "Suppose the answer is {}.", "Let x = {}.", "Imagine it were {}.",
         "如果x={}", "假设答案是{}。",
