@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_BEGINS = r"(?:(?<=[\n.,;:!?。、—–\-(])|^)\s*(?:(?:but|and|oh|ah|well|um+|uh+|hmm+|so|然而|但是?|可是|哦|噢|啊|呃|嗯|哎呀?|唉)[\s,.…]*)*"
+_BEGINS = r"(?:(?<=[\n.,;:!?。、—–\-(])|^)\s{0,3}(?:(?:but|and|oh|ah|well|um+|uh+|hmm+|so|然而|但是?|可是|哦|噢|啊|呃|嗯|哎呀?|唉)[\s,.…]{0,4}){0,3}"
 # The writer starts again with other words: what follows replaces what was said.
 _CORRECTION = re.compile(
     r"(?<!\w)(?:oops|whoops|scratch that|strike that|my (?:bad|mistake|apologies)|i (?:was|am) (?:wrong|mistaken)|i stand corrected"
@@ -29,10 +29,12 @@ _SECOND_LOOK = re.compile(
     rf"|(?:{_BEGINS})(?:等等|等一下|等下|慢着|且慢|其实|实际上|再想想|仔细一?想|重新(?:考虑|检查|思考|计算|审题|看)|再(?:检查|看)一?[下遍])",
     re.IGNORECASE,
 )
-_INTERRUPTED = re.compile(r"(?:(?<!\w)(?:wait|hold on|hang on|no|nope)|等等|等一下|等下|慢着|且慢)[\s.,…!。—-]*$", re.IGNORECASE)
+_INTERRUPTED = re.compile(
+    r"(?:(?<!\w)(?:wait|hold on|hang on|no|nope)|等等|等一下|等下|慢着|且慢)[\s.,…!。—-]*$", re.IGNORECASE
+)
 # The writer judges what was just said: a sentence that begins with "this is wrong".
 _THEN = (
-    r"(?:(?:^|[.;!?\n。,:—–(-])\s*|(?<!\w)(?:but|however|although|though|yet|and)\s+)"
+    r"(?:(?:^|[.;!?\n。,:—–(-])\s{0,3}|(?<!\w)(?:but|however|although|though|yet|and)\s+)"
     r"(?:(?:but|however|although|actually|no|wait|oh|and|yet|though|unfortunately|sorry|hmm|(?:i (?:now )?)?(?:think|believe|reali[sz]e|see|know|admit))"
     r"[\s,]+(?:that\s+(?=\w+ (?:answer|is|was)))?)*"
 )
@@ -51,14 +53,14 @@ _RETRACTION = re.compile(
     r"|invalid|inaccurate|lie|nonsense|erroneous|joke|sarcasm|impossible)"
     rf"|(?:\s+(?:cannot|can't|can not|could not|couldn't)\s+be|\s*(?:isn't|wasn't)|\s+(?:does not|doesn't)\s+(?:seem|look|sound)(?: to be)?)\s+"
     rf"{_SOFTENED}(?:right|correct|true|it|case|answer|possible|valid|good))(?! (?:that|to|for|of|in|about|because (?:it|the|all))(?!\w))(?=\W|$)"
-    r"|(?:^|[.!?\n])\s*(?:wrong|incorrect|false|not (?:really|correct|true|right|quite))(?=\s*(?:[.!\n]|$))"
+    r"|(?:^|[.!?\n])\s{0,3}(?:wrong|incorrect|false|not (?:really|correct|true|right|quite))(?=\s*(?:[.!\n]|$))"
     r"|none of (?:the(?! (?:other|remaining|rest))|these|them|those)(?:\s+\w+){0,2}\s+(?:is|are|was|were) (?:right|correct|true)"
     r"|(?:there is|there's) no (?:correct|right) (?:answer|option)"
     r"|(?:这|那|此|该答案|上面|上述|以上|前面|我的)(?:个|样|种|一)?(?:的)?(?:答案|选项|回答|结论|判断|选择|推理)?"
     r"(?:其实|实际上|显然|肯定|一定|完全|明显|当然|就|都|也|可能|根本)*(?:是|有)?(?:个)?"
     r"(?:错|不对|不正确|不成立|有误|误|假的|不可能|不是(?:正确|真|答案|对)|问题的)(?!的?(?:说法|表述|观点|选项))"
     r"|(?:四个|所有|以上|这些)(?:选项|答案)?(?:都|均|全)(?:不对|不正确|错)|没有(?:一个)?正确(?:答案|选项|的选项)"
-    r"|(?:^|[,。!;\n])\s*(?:并非如此|不是这样|事实并非|错[!。]|错了)",
+    r"|(?:^|[,。!;\n])\s{0,3}(?:并非如此|不是这样|事实并非|错[!。]|错了)",
     re.IGNORECASE,
 )
 # The writer did not mean it.
@@ -68,7 +70,7 @@ _WITHDRAWAL = re.compile(
     r"|(?:not|never)\s*!+|ignore (?:that|this|my|the (?:above|previous))|disregard (?:that|this|my|the)|forget (?:that|it|what i)|never ?mind"
     r"|i(?:'m| am) (?:lying|wrong|mistaken)|i was lying)(?!\w)"
     r"|(?:我|刚才|上面|以上)[^,。]{0,6}(?:错了|有误|不对|不算|瞎)|开(?:个)?玩笑|逗你|骗你|说着玩|不算数"
-    r"|(?:^|[,。!;\n])\s*(?:才怪|才不是)|我不(?:信|这么|这样|太?同意)",
+    r"|(?:^|[,。!;\n])\s{0,3}(?:才怪|才不是)|我不(?:信|这么|这样|太?同意)",
     re.IGNORECASE,
 )
 

@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from mindeval.answers._aftermath import last_correction, retraction, second_look
 from mindeval.answers._doubts import certain
 from mindeval.answers._evidence import CONCLUDED, JUDGED, NAMED, PREFERRED, Statement, collect, verdict_list
-from mindeval.answers._fallbacks import is_heading, is_option_text, lone_letters, only_mention, spelled_options, without_list
+from mindeval.answers._fallbacks import (
+    is_heading,
+    is_option_text,
+    lone_letters,
+    only_mention,
+    spelled_options,
+    without_list,
+)
 from mindeval.answers._labels import Reader
 from mindeval.answers._result import Extraction
 from mindeval.answers._text import plain, segments, split_reasoning
@@ -112,9 +119,8 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
         if judged.answer is not None and any("".join(sorted(one.labels)) != judged.answer for one in headed):
             return _ambiguous("contradictory statements")
         return judged
-    found = (
-        _fallback(text, letters, statements, reader, multiple)
-        or _decide(text, statements, reader, multiple, weakest=CONCLUDED)
+    found = _fallback(text, letters, statements, reader, multiple) or _decide(
+        text, statements, reader, multiple, weakest=CONCLUDED
     )
     if found is None and any(one.doubt for one in statements):
         return _ambiguous("doubtful")

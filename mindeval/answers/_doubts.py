@@ -7,12 +7,14 @@ not has a name here (see ``doubt_before`` and ``doubt_after``) and a pattern of 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _CLAUSE_EDGE = re.compile(
     r"[,.!?;:。、\n]|(?<!\w)(?:but|so|then|therefore|hence|thus)(?!\w)|但|那么|所以|因此|则", re.IGNORECASE
 )
 _SENTENCE_EDGE = re.compile(
-    r"[!?。;\n]|\.(?!\w)|(?<!\w)(?:but|so|therefore|hence|thus|consequently|however)(?!\w)|但|所以|因此|因而|故|不过|然而", re.IGNORECASE
+    r"[!?。;\n]|\.(?!\w)|(?<!\w)(?:but|so|therefore|hence|thus|consequently|however)(?!\w)|但|所以|因此|因而|故|不过|然而",
+    re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[!?。\n;]|\.(?![\w)])|$")
 _WINDOW = 160  # characters; no clause that introduces an answer is longer
@@ -113,7 +115,11 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
             re.IGNORECASE,
         ),
     ),
-    ("past", "sentence", re.compile(r"(?<!\w)(?:at first (?:glance|sight)|on the face of it)(?!\w)|乍一?看|表面上", re.IGNORECASE)),
+    (
+        "past",
+        "sentence",
+        re.compile(r"(?<!\w)(?:at first (?:glance|sight)|on the face of it)(?!\w)|乍一?看|表面上", re.IGNORECASE),
+    ),
     (
         "opinion",
         "sentence",
@@ -136,7 +142,8 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "opinion",
         "clause",
         re.compile(
-            r"(?<!\w)(?!(?:let|that|it|here|what|there|question|problem|today|who)'s)(?:\w+'s|his|her|their|whose)\s+(?:[\w-]+\s+)?$", re.IGNORECASE
+            r"(?<!\w)(?!(?:let|that|it|here|what|there|question|problem|today|who)'s)(?:\w+'s|his|her|their|whose)\s+(?:[\w-]+\s+)?$",
+            re.IGNORECASE,
         ),
     ),
     (
@@ -150,15 +157,24 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
     ),
 ]
 _INTRODUCTIONS.append(
-    ("example", "sentence", re.compile(r"^\W*(?:for example|for instance|e\.g\.)(?!\w)|^\W*(?:例如|比如|譬如)", re.IGNORECASE))
+    (
+        "example",
+        "sentence",
+        re.compile(r"^\W*(?:for example|for instance|e\.g\.)(?!\w)|^\W*(?:例如|比如|譬如)", re.IGNORECASE),
+    )
 )
-_SAYING = re.compile(rf"(.*?)(?<!\w){_SAYS}(?:\s+(?:me|us|him|her|it))?[\s,:\"'(]*(?:that(?!\w))?[\s\"'(]*$", re.IGNORECASE | re.DOTALL)
+_SAYING = re.compile(
+    rf"(.*?)(?<!\w){_SAYS}(?:\s+(?:me|us|him|her|it))?[\s,:\"'(]*(?:that(?!\w))?[\s\"'(]*$", re.IGNORECASE | re.DOTALL
+)
 _OWN = re.compile(
     r"(?:(?<!\w)(?:i|we|let's|let us|me|to|can|us|would|must|should)|^\W*)(?:'(?:d|ll|m|re|ve))?(?:\s+(?:would|will|shall|should|must|have|to|am|are|do|can"
     r"|now|also|still|then|\w+ly|going|want|be|able|say|conclude|only|just|and))*\s*$",
     re.IGNORECASE,
 )
-_EVIDENCE = re.compile(r"(?<!\w)(?:this|that|which|it|these|all|data|evidence|results?|graph|table|passage|text|above|author|and|as)\s+(?:\w+ly\s+)?$", re.IGNORECASE)
+_EVIDENCE = re.compile(
+    r"(?<!\w)(?:this|that|which|it|these|all|data|evidence|results?|graph|table|passage|text|above|author|and|as)\s+(?:\w+ly\s+)?$",
+    re.IGNORECASE,
+)
 
 _CONDITION_AFTER = re.compile(
     r"[\s,)]*(?:is |are )?(?:the )?(?:correct|right|true|best|answer)?[\s,]*(?:only |but only |just |just in case )?"
@@ -166,7 +182,9 @@ _CONDITION_AFTER = re.compile(
     r"|如果|若(?!干)|假如|除非|要是|只要|当且仅当|取决于)",
     re.IGNORECASE,
 )
-_OTHERWISE = re.compile(r"(?<!\w)(?:otherwise|or else|else)(?!\w)(?! (?:the|it|we|you|there|this))|否则[^,]{0,4}[选是为A-Z]", re.IGNORECASE)
+_OTHERWISE = re.compile(
+    r"(?<!\w)(?:otherwise|or else|else)(?!\w)(?! (?:the|it|we|you|there|this))|否则[^,]{0,4}[选是为A-Z]", re.IGNORECASE
+)
 _OPINION_AFTER = re.compile(
     rf"[\s,(\"']*(?:is (?:the )?(?:correct|right|answer)[\s,]*)?(?:(?:that|as|which|or so|at least|is what|the one)\s+)*(?:according to (?:the )?(?:[\w']+ )?(?:(?i:{_PEOPLE_EN})|[A-Z][a-z]+(?!\w|'))(?!\w)"
     rf"|(?:says?|said|claims?|thinks?) (?![iI](?!\w))\w+|(?:(?i:{_PEOPLE_EN})|(?!I(?!\w)|We(?!\w))[A-Z][a-z]+)(?:\s+\w+){{0,2}}\s+{_SAYS}(?!\w)|supposedly|allegedly|reportedly"
@@ -210,10 +228,12 @@ def doubt_before(text: str, position: int) -> str:
     """Why what stands at ``position`` is not plainly asserted by what introduces it: ``"condition"`` ("if ..."),
     ``"hedge"`` ("maybe"), ``"doubt"`` ("I doubt that"), ``"wrong"`` ("it is wrong that"), ``"past"`` ("I first thought"),
     ``"opinion"`` ("some say that"), ``"example"`` ("such as"); empty where it is."""
-    scopes = {
-        "clause": _DETERMINERS.sub("", clause_before(text, position)),
-        "sentence": _DETERMINERS.sub("", sentence_before(text, position)),
-    }
+    return _doubt(clause_before(text, position), sentence_before(text, position))
+
+
+@lru_cache(maxsize=1024)
+def _doubt(clause: str, sentence: str) -> str:
+    scopes = {"clause": _DETERMINERS.sub("", clause), "sentence": _DETERMINERS.sub("", sentence)}
     for name, scope, pattern in _INTRODUCTIONS:
         if pattern.search(scopes[scope]):
             return name

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mindeval.answers._aftermath import restarts
 from mindeval.answers._doubts import clause_before, doubt_after, doubt_before
 from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, PREFERRED_AFTER, Labels, Reader
-from mindeval.answers._statements import Cue, all_answer_cues, other_cues
+from mindeval.answers._statements import Cue, all_answer_cues, doubt_of, other_cues
 from mindeval.answers._text import BOX_MARK
 
 NAMED, JUDGED, CONCLUDED, PREFERRED = 1, 2, 3, 4  # tiers: the kinds of statement, strongest first
@@ -123,7 +123,7 @@ def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
                 continue
             found, rule = Labels((spelled[0],), spelled[1]), "option text"
         end = _end(_SPACE, text, found.end) if boxed else found.end
-        doubt = cue.doubt or ("several options" if found.open else doubt_after(text, end))
+        doubt = doubt_of(text, cue) or ("several options" if found.open else doubt_after(text, end))
         if rule != "option text" and len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
             doubt = "letter and text disagree"
         elif cue.tier == CONCLUDED and not cue.denied and rule != "option text" and not _PLAIN_AFTER.match(text, end):

@@ -21,7 +21,6 @@ _SEPARATOR = re.compile(
     re.IGNORECASE,
 )
 _PREFIX = re.compile(r"(?:(?:option|choice|letter|answer)s?(?!\w)|选项|选|第)?[ \t]*", re.IGNORECASE)
-_LONGEST_LIST = 26
 
 # "A dog", "I think": an article and a pronoun, not options.
 _AFTER_LETTER_A = (
@@ -106,13 +105,13 @@ class Reader:
         self.labels = {label.upper(): label for label in labels}
         both = "".join(sorted({re.escape(form) for label in labels for form in (label.upper(), label.lower())}))
         self.item = re.compile(
-            rf"({OPEN}*)[ \t]*([{both}])(?![A-Za-z0-9_]|'[a-zA-Z]|-[a-zA-Z0-9])(?:[ \t]*({CLOSE}+))?"
+            rf"({OPEN}{{0,4}})[ \t]{{0,3}}([{both}])(?![A-Za-z0-9_]|'[a-zA-Z]|-[a-zA-Z0-9])(?:[ \t]{{0,3}}({CLOSE}{{1,4}}))?"
         )
         upper = "".join(re.escape(label.upper()) for label in labels)
-        self.run = re.compile(rf"({OPEN}*)[ \t]*([{upper}]{{2,}})(?![A-Za-z0-9_'])({CLOSE}*)")
+        self.run = re.compile(rf"({OPEN}{{0,4}})[ \t]{{0,3}}([{upper}]{{2,26}})(?![A-Za-z0-9_'])({CLOSE}{{0,4}})")
         forms = sorted((re.escape(text) for text in self.by_text if text), key=len, reverse=True)
         self.text = (
-            re.compile(rf"{OPEN}*(?<![A-Za-z0-9_])({'|'.join(forms)})(?![A-Za-z0-9_])", re.IGNORECASE)
+            re.compile(rf"{OPEN}{{0,4}}(?<![A-Za-z0-9_])({'|'.join(forms)})(?![A-Za-z0-9_])", re.IGNORECASE)
             if forms
             else None
         )
@@ -162,13 +161,13 @@ class Reader:
         if first is None:
             return None
         found, end, is_open = [first[0]], first[1], False
-        while len(found) < _LONGEST_LIST and (separator := _SEPARATOR.match(text, end)):
+        while separator := _SEPARATOR.match(text, end):
             start = _PREFIX.match(text, separator.end())
             if start and "选" in start.group() and "," in separator.group():
                 break  # "排除B,选A": a clause of its own
             following = self.one(text, start.end() if start else separator.end(), lower=False)
             joined = separator.group("open") or separator.group("late") or re.search(r"[^\W_]|、", separator.group())
-            if following is None or (_judged(text, following[1]) and not joined):
+            if following is None or following[0] in found or (_judged(text, following[1]) and not joined):
                 break  # "B, D is a distractor": the second letter begins a sentence of its own
             is_open = is_open or bool(separator.group("open") or separator.group("late") or separator.group("maybe"))
             found.append(following[0])

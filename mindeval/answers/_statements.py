@@ -122,7 +122,9 @@ _OTHER_POLARITY = re.compile(
     r"|(?:错误|不正确|不恰当|有误|干扰|常见|易错|误选|不对|错)的?\s*)$",
     re.IGNORECASE,
 )
-_OPPOSITE = re.compile(r"(?:in(?:correct|accurate)|untrue|false|wrong)|错误|有误|不正确|不恰当|不准确|不合理|不属", re.IGNORECASE)
+_OPPOSITE = re.compile(
+    r"(?:in(?:correct|accurate)|untrue|false|wrong)|错误|有误|不正确|不恰当|不准确|不合理|不属", re.IGNORECASE
+)
 _HEDGE = re.compile(
     r"\s*(?:(?:might|may|could|can|perhaps|maybe|possibly|arguably|either|supposedly|allegedly|plausibly|conceivably)(?!\w)|也?可能|也许|或许|大概|似乎|好像|要么|恐怕)",
     re.IGNORECASE,
@@ -137,33 +139,37 @@ _STEPS = 12  # fillers between a cue and its answer; "answer answer answer" with
 
 @dataclass(frozen=True)
 class Cue:
-    """A place after which an answer is expected. ``tier`` is 1 for a named answer, 3 for a conclusion; ``doubt`` names
-    why it is not plainly asserted, if it is not; ``opposite`` marks "the false statement is"."""
+    """A place after which an answer is expected. ``tier`` is 1 for a named answer, 3 for a conclusion; ``hedged`` marks
+    "may be", ``opposite`` "the false statement is"."""
 
     start: int
     end: int
     tier: int
     denied: bool
-    doubt: str = ""
-    opposite: bool = False
+    hedged: bool = False
+    name: str = ""
+
+    @property
+    def opposite(self) -> bool:
+        return _OPPOSITE.search(self.name) is not None
 
 
 def answer_cues(text: str, language: str | None = None, verbs: bool = True) -> list[Cue]:
     """The cues that name an answer ("the answer is", "答案:", a box), in order, without doubtful ones but for hedges
     ("may be"); with ``verbs`` also those that make a choice ("I pick", "选")."""
-    return [cue for cue in all_answer_cues(text, language, verbs) if cue.doubt in ("", "hedge")]
+    return [cue for cue in all_answer_cues(text, language, verbs) if doubt_of(text, cue) in ("", "hedge")]
 
 
 def all_answer_cues(text: str, language: str | None = None, verbs: bool = True) -> list[Cue]:
-    """As answer_cues, and the doubtful ones too."""
+    """As answer_cues, and the doubtful ones too, for which doubt_of says why."""
     pattern = {"en": _ENGLISH_CUE, "zh": _CHINESE_CUE, None: _ANSWER_CUE}[language] if verbs else _NOUN_CUE
-    return [_judge(text, match, tier=1) for match in pattern.finditer(text)]
+    return [_cue(text, match, tier=1) for match in pattern.finditer(text)]
 
 
 def other_cues(text: str) -> list[Cue]:
     """The weaker cues: conclusions ("so", "it's"), and denials ("not", "排除")."""
     concluded = [
-        _judge(text, match, tier=3)
+        _cue(text, match, tier=3)
         for match in _CONCLUDING_CUE.finditer(text)
         if not re.match(r"it|th|是|就|即", match.group(), re.IGNORECASE)
         or _CONCLUSION_BEFORE.search(clause_before(text, match.start()))
@@ -172,23 +178,33 @@ def other_cues(text: str) -> list[Cue]:
     return sorted(concluded + denied, key=lambda cue: (cue.start, cue.end))
 
 
-def _judge(text: str, match: re.Match, tier: int) -> Cue:
-    name, clause = match.group(), clause_before(text, match.start())
-    denied = _NEGATED_BEFORE.search(clause) is not None
-    if name in (BOX_MARK, "####"):
-        return Cue(match.start(), match.end(), tier, denied, doubt_before(text, match.start()))
+def _cue(text: str, match: re.Match, tier: int) -> Cue:
+    denied = _NEGATED_BEFORE.search(clause_before(text, match.start())) is not None
+    if match.group() in (BOX_MARK, "####"):
+        return Cue(match.start(), match.end(), tier, denied, name=match.group())
     negated, hedged, end = skip_filler(text, match.end())
-    begin = match.end() if _THEREFORE.match(name) else match.start()
-    doubt = doubt_before(text, begin) or ("question" if is_asked(text, match.end()) else "")
+    return Cue(match.start(), end, tier, denied or negated, hedged, match.group())
+
+
+def doubt_of(text: str, cue: Cue) -> str:
+    """Why a cue is not plainly asserted by what surrounds it, empty where it is; see ``_doubts``."""
+    if not cue.name:
+        return ""
+    if cue.name in (BOX_MARK, "####"):
+        return doubt_before(text, cue.start)
+    after, clause = cue.start + len(cue.name), clause_before(text, cue.start)
     if _OTHER_POLARITY.search(clause):
-        doubt = "wrong"
-    elif not doubt and not _chosen(name, clause):
-        doubt = "opinion"
-    elif not doubt and name[-1:].lower() in "rs案" and not _LINK.search(text[match.start() : end]):
-        doubt = "" if _UNLINKED_BY.match(clause) else "unlinked"
-    return Cue(
-        match.start(), end, tier, denied or negated, doubt or ("hedge" if hedged else ""), bool(_OPPOSITE.match(name) or _OPPOSITE.search(name))
-    )
+        return "wrong"
+    if doubt := doubt_before(text, after if _THEREFORE.match(cue.name) else cue.start):
+        return doubt
+    if is_asked(text, after):
+        return "question"
+    if not _chosen(cue.name, clause):
+        return "opinion"
+    is_noun = cue.name[-1:].lower() in "rs案"
+    if is_noun and not _LINK.search(text[cue.start : cue.end]) and not _UNLINKED_BY.match(clause):
+        return "unlinked"
+    return "hedge" if cue.hedged else ""
 
 
 def _chosen(name: str, clause: str) -> bool:

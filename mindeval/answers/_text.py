@@ -186,4 +186,4 @@ def plain(text: str) -> str:
         r"\\[()\[\]]|\\[,;:! ]|\\quad|\\left|\\right|\$|\*+|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)", "", text
     )
     text = re.sub(r"^[ \t]*(?:#{1,6}(?!#)|>+)[ \t]*", "", text, flags=re.MULTILINE)
-    return fold(text)
+    return re.sub(r"[ \t]{2,}", " ", re.sub(r"[ \t]*\n\s*\n\s*", "\n\n", fold(text)))

@@ -9,16 +9,33 @@ from dataclasses import dataclass
 from mindeval.answers._aftermath import last_correction, restarts, retraction, withdrawn
 from mindeval.answers._doubts import certain, clause_before, doubt_after, doubt_before, is_asked
 from mindeval.answers._result import Extraction
-from mindeval.answers._statements import all_answer_cues
+from mindeval.answers._statements import all_answer_cues, doubt_of
 from mindeval.answers._text import BOX_MARK, fold, plain, segments, split_reasoning
 
 # Words that say yes or no whatever words were asked for, if those are of this kind.
 _AFFIRMATIVE = ("yes", "true", "correct", "right", "是", "对", "正确", "成立", "属实", "没错")
-_NEGATIVE = ("no", "false", "incorrect", "wrong", "untrue", "否", "不是", "不对", "不正确", "错", "错误", "不成立", "有误", "并非如此", "不是这样", "不属实")
+_NEGATIVE = (
+    "no",
+    "false",
+    "incorrect",
+    "wrong",
+    "untrue",
+    "否",
+    "不是",
+    "不对",
+    "不正确",
+    "错",
+    "错误",
+    "不成立",
+    "有误",
+    "并非如此",
+    "不是这样",
+    "不属实",
+)
 _NOT_THE_CASE = re.compile(
-    r"(?:^|[.!?,;:\n]\s*)(?:(?:so|but|however|therefore|thus|hence)[,\s]+)?(?:that|this|it|such|which)(?:'s|\s+(?:is|was))?(?:\s+(?:not|never)|\s*(?:isn't|wasn't))"
+    r"(?:^|[.!?,;:\n]\s{0,3})(?:(?:so|but|however|therefore|thus|hence)[,\s]+)?(?:that|this|it|such|which)(?:'s|\s+(?:is|was))?(?:\s+(?:not|never)|\s*(?:isn't|wasn't))"
     r"\s+(?:actually\s+|really\s+)?(?:the case|so|it)(?=\s*[.!,;\n]|\s*$)"
-    r"|(?:^|[,。!;\n])\s*(?:事实)?(?:并非如此|并不是(?:这样|如此)|不是(?:这样|这么回事)|非也)(?:的)?(?=[,。!;\s]|$)",
+    r"|(?:^|[,。!;\n])\s{0,3}(?:事实)?(?:并非如此|并不是(?:这样|如此)|不是(?:这样|这么回事)|非也)(?:的)?(?=[,。!;\s]|$)",
     re.IGNORECASE,
 )
 _ECHOED_ZH = re.compile(r"(?<!答案)(?:是不是|是否|对不对|能否|可否|有没有)")
@@ -42,7 +59,10 @@ _COPULA = re.compile(
     r"(?:(?:\w+ly|also|indeed|in fact|not|the|quite|logically|therefore|thus|hence|so|then|be)\s+)*[\"'(]*$",
     re.IGNORECASE,
 )
-_SUBJECTS = re.compile(r"(?<!\w)(?:premise|option|first|second|third|part|half|assumption|converse|opposite|answer \w|one|some|only)(?!\w)", re.IGNORECASE)
+_SUBJECTS = re.compile(
+    r"(?<!\w)(?:premise|option|first|second|third|part|half|assumption|converse|opposite|answer \w|one|some|only)(?!\w)",
+    re.IGNORECASE,
+)
 _BEGINS_ZH = re.compile(
     r"(?:所以|因此|那么?|因而|故|嗯|哦|我们?(?:认为|觉得|想|说)?|认为|当然|显然|应该?|肯定|确实|的确|答案|结论|结果|判断|回答|完全|就|也|都|均|并|很|其实|实际上|综上(?:所述)?|[:,\s\"'“(])*"
 )
@@ -118,7 +138,8 @@ class _Words:
         self.pattern = re.compile("|".join(_bounded(word) for word in forms), re.IGNORECASE)
         any_word = "|".join(map(re.escape, forms))
         self.echo = re.compile(
-            rf"(?<![A-Za-z])(?:{any_word})[\"')*]*\s*(?:/|\||\bor\b|或者?|还是)\s*[\"'(*]*(?:{any_word})(?![A-Za-z])", re.IGNORECASE
+            rf"(?<![A-Za-z])(?:{any_word})[\"')*]*\s*(?:/|\||\bor\b|或者?|还是)\s*[\"'(*]*(?:{any_word})(?![A-Za-z])",
+            re.IGNORECASE,
         )
 
     def without_echoes(self, text: str) -> str:
@@ -201,7 +222,7 @@ def _stated(text: str, words: _Words) -> tuple[_Mention | None, bool]:
                 break
             joined = _BOTH.match(text, match.end())
             both = joined and (other := words.pattern.match(text, joined.end())) and other.group() != match.group()
-            if both or (cue.denied and start == position) or cue.doubt or doubt_after(text, match.end()):
+            if both or (cue.denied and start == position) or doubt_of(text, cue) or doubt_after(text, match.end()):
                 unclear = True
             else:
                 stated = _Mention(cue.start, match.end(), words.meanings[match.group().lower()])
@@ -240,9 +261,7 @@ def _answer(text: str, words: _Words, sense: bool) -> Extraction | None:
     return _unstated(text, mentions, short, words)
 
 
-def _unstated(
-    text: str, mentions: list[_Mention], short: bool, words: _Words
-) -> Extraction | None:
+def _unstated(text: str, mentions: list[_Mention], short: bool, words: _Words) -> Extraction | None:
     """The word at the beginning, on the last line, or the only one of both."""
     start = re.match(r"[\s\W]*", text.replace(BOX_MARK, " "))
     first = mentions[0] if mentions and start and mentions[0].start <= start.end() else None
