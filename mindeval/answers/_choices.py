@@ -64,7 +64,7 @@ def _settled(
         return _ambiguous("contradictory statements")
     if any(not one.denied and one.doubt in ("", "hedge") and one.labels - labels for one in later):
         return _ambiguous("contradictory statements")
-    if _taken_back(text, last.end, labels, statements, reader):
+    if last_correction(text, last.end) is not None or _taken_back(text, last.end, labels, statements, reader):
         return _ambiguous("answer taken back")
     return Extraction("".join(sorted(labels)), last.rule)
 

@@ -29,36 +29,46 @@ _VERDICT = re.compile(
 )
 _LISTED = re.compile(r"(?:(?<!\w)(?:and|or|nor|both|neither)|[和或及、,])\s*[(\[\"']*$", re.IGNORECASE)
 _EXCEPTED = re.compile(
-    r"(?:(?<!\w)(?:except|but|besides|other than|apart from|aside from|save|excluding|not|neither|nor|never|unlike)(?: for)?|除了?|排除|不是|并非)"
+    r"(?:(?<!\w)(?:except|(?:all|any\w*|every\w*|nothing) but|besides|other than|apart from|aside from|save"
+    r"|excluding|not|neither|nor|never|unlike)(?: for)?|除了?|排除|不是|并非)"
     r"\s*(?:that\s+|only\s+|仅|只有)?(?:options?\s*|选项\s*)?[(\[\"']*$",
     re.IGNORECASE,
 )
 # A label stands for itself at a clause's beginning or after these; elsewhere it ends a term ("vitamin C is", "维生素C是").
 _APART = re.compile(
-    r"(?:^|[\n.,;:!?()、。\"'“”—–/✗✘❌✓✔✅√×\-]|(?<!\w)(?:that|so|only|options?|choices?|answers?|statements?|letter|therefore|thus|hence"
-    r"|because|since|as|and|or|think|believe|say|but|conclude|know|is|clearly|indeed|then|while|whereas|both|although|though"
+    r"(?:^|[\n.,;:!?()、。\"'“”—–/✗✘❌✓✔✅√×\-]|(?<!\w)(?:that|so|only|options?|choices?|answers?|statements?"
+    r"|letter|therefore|thus|hence"
+    r"|because|since|as|and|or|think|believe|say|but|conclude|know|is|clearly|indeed|then|while|whereas|both"
+    r"|although|though"
     r"|see|means|shows?|just|if|either|neither|nor|where|know|find|consider|given|with|\w+ly)"
-    r"|选项|只有|仅有?|所以|因此|因而|故|而|但是?|因为|由于|即|答案|认为|觉得|可[知见得]|综上(?:所述)?|说明|得出|显然|只|其中|[和与或及]|发现|看出|以及|应该?|选|是"
+    r"|选项|只有|仅有?|所以|因此|因而|故|而|但是?|因为|由于|即|答案|认为|觉得|可[知见得]|综上(?:所述)?|说明|得出"
+    r"|显然|只|其中|[和与或及]|发现|看出|以及|应该?|选|是"
     r"|其实|如果|若|因|实际上|判断)\s*[(\[{\"'“]*$",
     re.IGNORECASE,
 )
 _ALL_BUT = re.compile(
-    r"(?<!\w)(?:all|every(?:thing)?|each|any)(?: of)?(?: the)?(?: other)?(?: options?| answers?| choices?| statements?| ones)?\s+"
+    r"(?<!\w)(?:all|every(?:thing)?|each|any)(?: of)?(?: the)?(?: other)?(?: options?| answers?| choices?"
+    r"| statements?| ones)?\s+"
     r"(?:but|except(?: for)?|other than|besides|apart from|aside from)\s+(?:for\s+)?|除了?(?:选项)?",
     re.IGNORECASE,
 )
 _REST_JUDGED = re.compile(
-    r"[ \t]*(?:项|选项)?(?:以外|之外|外)?[ \t,]*(?:其[他余它]|剩下|剩余|别|另外)?的?(?:三个|三|各)?个?(?:选项|答案|各项|项)?(?:全部|全|都|均|皆|则)*"
+    r"[ \t]*(?:项|选项)?(?:以外|之外|外)?[ \t,]*(?:其[他余它]|剩下|剩余|别|另外)?的?(?:三个|三|各)?个?(?:选项|答案"
+    r"|各项|项)?(?:全部|全|都|均|皆|则)*"
     r"(?:(?:is|are|was|were)\s+(?:all\s+)?)?是?(?P<no>wrong|incorrect|false|错|不正确|不对|不符)?",
     re.IGNORECASE,
 )
 _PLAIN_AFTER = re.compile(
-    r"[ \t]*(?:项|选项)?[ \t]*(?:$|[.,;!:。、)\n—–(-]|(?:because|since|as|here|instead|is the|is my|then|now|after all)(?!\w)|因为|才|吧|了|啊)",
+    r"[ \t]*(?:项|选项)?[ \t]*(?:$|[.,;!:。、)\n—–(-]|(?:because|since|as|here|instead|is the|is my|then|now"
+    r"|after all)(?!\w)|因为|才|吧|了|啊)",
     re.IGNORECASE,
 )
 _CORRECTED = re.compile(
-    r"[\s,.:;!…。—–-]*(?:(?:i (?:meant?|think|believe|say)|i'd say|it(?:'s| is| should be| must be| has to be)|that(?:'s| is| should be| must be)|the|correct|right|answer|final|is|to|it|should be"
-    r"|make|that|should|be|have been|said|written|option|choice|my|mind|answer to|actually|really|rather|了|我|的|意思|想|说|要|正确|最终|答案|选项|应该|应当|应|是|为|选择|选|成|改|而|一下|刚才)(?:(?<=[^A-Za-z])|(?!\w))[\s,:]*)*",
+    r"[\s,.:;!…。—–-]*(?:(?:i (?:meant?|think|believe|say)|i'd say|it(?:'s| is| should be| must be| has to be)"
+    r"|that(?:'s| is| should be| must be)|the|correct|right|answer|final|is|to|it|should be"
+    r"|make|that|should|be|have been|said|written|option|choice|my|mind|answer to|actually|really|rather|了|我|的"
+    r"|意思|想|说|要|正确|最终|答案|选项|应该|应当|应|是|为|选择|选|成|改|而|一下|刚才)(?:(?<=[^A-Za-z])"
+    r"|(?!\w))[\s,:]*)*",
     re.IGNORECASE,
 )
 
@@ -211,7 +221,8 @@ def _joined_boxes(text: str, statements: list[Statement]) -> list[Statement]:
 
 
 _JOINT = re.compile(
-    rf"{CLOSE}*[\s,、]*(?:(?:and|or|either|maybe|perhaps|also|possibly|both|to|vs\.?|/|&|->|→|~|或者?|和|与|以及|到|至|还是|也?可能是?)\s*)*{OPEN}*",
+    rf"{CLOSE}*[\s,、]*(?:(?:and|or|either|maybe|perhaps|also|possibly|both|to|vs\.?|/|&|->|→|~|或者?|和|与|以及|到"
+    rf"|至|还是|也?可能是?)\s*)*{OPEN}*",
     re.IGNORECASE,
 )
 

@@ -14,22 +14,31 @@ _ALONE = re.compile(r"\s*[.。!)]*\s*")
 # What may follow a letter that is an answer: a mark, the reason, the option's text; not a verb that makes it a subject.
 _ANSWERED = re.compile(
     r"\s*(?:$|\n|[.):,。、;!|\]\-–—(])"
-    r"|[ \t]+(?:[A-Z0-9$\\\"'“]|(?:because|cause|since|as|for|due|over|rather|instead|not|it|i|here|correct|right|seems?|given|based|by"
+    r"|[ \t]+(?:[A-Z0-9$\\\"'“]|(?:because|cause|since|as|for|due|over|rather|instead|not|it|i|here|correct|right"
+    r"|given|based|by"
     r"|according|please)(?!\w))"
-    r"|[ \t]*(?:项|选|正确|对(?!于|[^,。;!\s])|错|不(?=是|选|对|正)|因|由|故|答|才|[是为](?=正确|对|答案|最|我|因))"
+    r"|[ \t]*(?:项|选|正确|对(?!于|[^,。;!\s])|错|不(?=是|选|对|正)|因|由|故|答|才|[是为](?=正确|对|答案|最"
+    r"|我的(?:答案|选择|最终)|因))"
 )
 _SPEAKS = re.compile(
-    r"[ \t]*(?:is|was|are|states?|says?|describes?|refers?|has|have|does|did|contains?|suggests?|means?|would|could|might|may|can|talks?"
+    r"[ \t]*(?:is|was|are|seems?|looks?|appears?|states?|says?|describes?|refers?|has|have|does|did|contains?|suggests?|means?|would|could"
+    r"|might|may|can|talks?"
     r"|mentions?|gives?|claims?|implies|involves?|represents?|shows?|will|relates?|discusses|defines?)(?!\w)"
-    r"|[ \t]*(?:项|选项)?(?:的|在|把|将|说|讲|指|会|能|可|有|认|描|是(?!正确|对|答案|最|我|因))"
+    r"|[ \t]*(?:项|选项)?(?:的|在|把|将|说|讲|指|会|能|可|有|认|描|是(?!正确|对|答案|最|我的(?:答案|选择|最终)|因))"
 )
 _SUBJECT = re.compile(r"[ \t]*(?:is|was|are)(?!\w)")
-_HEADING = re.compile(r"\W*\w[)\]]?(?:[.):]|\s*\n)")
+_HEADING = re.compile(r"\W*\w[)\]\"'”」】]?(?:[.,):]|\s*\n)")
 _NEXT_HEAD = re.compile(r"(?:^|[\n.;。])\s*\(?([A-Za-z0-9])(?:\)|[.:](?=\s))")
+_EDGE = re.compile(r"[,.;:!?。、\n)]|(?<!\w)(?:because|since|as|for|but)(?!\w)|因为")
+_RULED_OUT = re.compile(
+    r"(?:(?<!\w)(?:not|over|instead of|rather than|unlike|than|beats|against|without)(?!\w)|不是|而非|非|不选|胜过)\W*$",
+    re.IGNORECASE,
+)
 _SHORT = 15
 _NAMED = re.compile(r"(?:(?<!\w)(?:option|choice|answer)\s*|选项\s*)$", re.IGNORECASE)
 _FREE = re.compile(
-    r"(?:^|[:,\n]|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|therefore|thus|hence|so|the|my))\s*"
+    r"(?:^|[:,\n]|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|therefore|thus|hence|so|the"
+    r"|my))\s*"
     r"(?:the\s+)?(?:(?:options?|choices?|answer)\s*|选项\s*)?[(\[\"']*$",
     re.IGNORECASE,
 )
@@ -75,7 +84,7 @@ def _alone(text: str, position: int, reader: Reader, rule: str) -> Statement | N
     if len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
         return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt="letter and text disagree")
     doubt = "several options" if found.open else doubt_after(text, found.end)
-    if not doubt and rule == "leading letter" and _walks_through(rest, found, reader):
+    if not doubt and rule == "leading letter" and (_walks_through(rest, found, reader) or _relates(rest, reader)):
         doubt = "several options"
     return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt=doubt)
 
@@ -104,6 +113,18 @@ def _walks_through(rest: str, found: Labels, reader: Reader) -> bool:
         and not DENIED_AFTER.match(rest, head.end())
         and not verdict_at(rest, head.end())
         for head in heads
+    )
+
+
+def _relates(rest: str, reader: Reader) -> bool:
+    """The clause that the letter begins speaks of another option too ("(B) causes (C)")."""
+    edge = _EDGE.search(rest)
+    clause = rest[: edge.start()] if edge else rest
+    return any(
+        reader.one(clause, match.start(), lower=False)
+        and not DENIED_AFTER.match(rest, match.end())
+        and not _RULED_OUT.search(clause[: match.start()])
+        for match in reader.item.finditer(clause)
     )
 
 

@@ -10,8 +10,10 @@ from mindeval.answers._result import Extraction
 # Opening and closing marks of reasoning, as model families write them: <think>, </thinking>, <|begin_of_thought|>,
 # [THINK], ◁/think▷; also with blanks, attributes, full-width or escaped brackets.
 _REASONING_MARK = re.compile(
-    r"(?:<|＜|&lt;|\\<|◁|(?-i:\[(?=/?(?:THINK|THOUGHT|REASONING)\])))\s*[|｜]?\s*(?P<close>/|end_of_|end_)?\s*(?:begin_of_|begin_|start_of_)?"
-    r"(?:seed:|ant:?)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|analysis|rationale|inner_?monologue"
+    r"(?:<|＜|&lt;|\\<|◁|(?-i:\[(?=/?(?:THINK|THOUGHT|REASONING)\])))\s*[|｜]?\s*(?P<close>/|end_of_"
+    r"|end_)?\s*(?:begin_of_|begin_|start_of_)?"
+    r"(?:seed:|ant:?)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|analysis|rationale"
+    r"|inner_?monologue"
     r"|chain_of_thought|cot|deliberation|思考|推理|思维链)"
     r"(?:\s[^<>＜＞]{0,60})?\s*[|｜]?\s*(?:>|＞|&gt;|▷|\])",
     re.IGNORECASE,
