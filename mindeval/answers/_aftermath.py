@@ -38,6 +38,8 @@ _SECOND_LOOK = re.compile(
     rf"|再(?:检查|看)一?[下遍])",
     re.IGNORECASE,
 )
+# Another option is offered beside the answer.
+_ALTERNATIVE = re.compile(r"(?:^\s{0,3},?\s?or|[.!?;…\n]\s{0,3}(?:or|alternatively|then again))(?!\w)|[,。;\n]\s?(?:或者?|抑或|也可能)")
 _INTERRUPTED = re.compile(
     r"(?:(?<!\w)(?:wait|hold on|hang on|no|nope)|等等|等一下|等下|慢着|且慢)[\s.,…!。—-]*$", re.IGNORECASE
 )
@@ -83,7 +85,7 @@ _RETRACTION = re.compile(
 )
 # The writer did not mean it.
 _WITHDRAWAL = re.compile(
-    r"(?<!\w)(?:(?:just |only )?(?:kidding|joking)|j/k|jk|psych"
+    r"(?<!\w)(?:(?:just |only )?(?:kidding|joking)|j/k|jk|psych|or (?:is|was) it|or not"
     r"|i (?:doubt|do not believe|don't believe|don't think|disagree with|reject|deny) (?:that|it|this"
     r"|so)(?: answer)?(?=\s*(?:$|[.!,;\n]|(?:is|was) (?:right|correct|true)))"
     r"|(?:not|never)\s*!+|ignore (?:that|this|my|the (?:above|previous))|disregard (?:that|this|my|the)"
@@ -109,6 +111,12 @@ def second_look(text: str, start: int) -> int | None:
     """Where the first second look after ``start`` ends, if there is one."""
     match = _SECOND_LOOK.search(text, start)
     return match.end() if match else None
+
+
+def alternative(rest: str) -> str:
+    """What is offered beside an answer, in the words after it ("Or B.")."""
+    match = _ALTERNATIVE.search(rest.lower())
+    return rest[match.end() : match.end() + 40] if match else ""
 
 
 def retraction(rest: str) -> int | None:

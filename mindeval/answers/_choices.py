@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindeval.answers._aftermath import last_correction, retraction, second_look
+from mindeval.answers._aftermath import alternative, last_correction, retraction, second_look
 from mindeval.answers._doubts import certain
 from mindeval.answers._evidence import CONCLUDED, JUDGED, NAMED, PREFERRED, Statement, collect, verdict_list
 from mindeval.answers._fallbacks import (
@@ -74,8 +74,10 @@ def _taken_back(text: str, end: int, labels: frozenset[str], statements: list[St
     taken = retraction(rest)
     if taken is not None and not _others(rest[:taken], labels, reader):
         return True
-    look = second_look(text, end)
     denied = frozenset().union(*(one.labels for one in statements if one.denied))
+    if _others(alternative(rest), labels | denied, reader):
+        return True
+    look = second_look(text, end)
     return look is not None and bool(_others(text[look:], labels | denied, reader))
 
 

@@ -74,7 +74,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "clause",
         re.compile(
             r"(?<!\w)(?:whether|assume|assuming|imagine|wish|had|why|how|depending|otherwise|else|only when)(?!\w)"
-            r"|是否|是不是|为什么|为何|为啥|否则|怎么",
+            r"|是否|是不是|为什么|为何|为啥|否则|怎么|^设",
             re.IGNORECASE,
         ),
     ),
@@ -95,11 +95,11 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         re.compile(
             r"(?<!\w)(?:doubt\w*|unlikely|improbable|implausible|unsure|uncertain|unclear|unconvinced|wonder\w*"
             r"|den(?:y|ies|ied)|refut\w+"
-            r"|disagree\w*|disput\w+|reject\w*|question(?:s|ed|able)?|impossible|hardly|scarcely|barely|no way"
+            r"|disagree\w*|disput\w+|reject\w*|i question|questionable|impossible|hardly|scarcely|barely|no way"
             r"|far from|suspicious"
             r"|sceptical|skeptical|hard to (?:believe|accept|see)|difficult to (?:believe|accept)|no (?:evidence"
             r"|reason|proof|basis)"
-            r"|pretend\w*|except|not|cannot|never|nobody|no one|none|neither|nor|(?:not"
+            r"|pretend\w*|(?:refuse|hesitate|decline|fail|unable|regret|hate|afraid|reluctant|going|wanted)(?:s|d|ed)? to|except|not|cannot|never|nobody|no one|none|neither|nor|(?:not"
             r"|n't)\s+(?:\w+\s+)?(?:convinced|sure|certain|clear|obvious|enough|follow"
             r"|mean|imply|prove|show|suggest|think|believe|agree|say|the case|true|certain|possible|likely|correct"
             r"|right))"
@@ -149,7 +149,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "sentence",
         re.compile(
             rf"(?<!\w)(?i:according to) (?:the )?(?:[\w']+ )?(?:(?i:{_PEOPLE_EN})|[A-Z][a-z]+(?!\w|'))(?!\w)"
-            rf"|(?<!\w)(?i:in|by) (?:his|her|their|\w+'s) (?:opinion|view|words)"
+            rf"|(?<!\w)(?i:in|by) (?:his|her|their|your|\w+'s) (?:opinion|view|words)"
             r"|(?<!\w)(?i:supposedly|allegedly|reportedly|rumou?r has it)(?!\w)|据说|听说|据传|传言"
             r"|据[^,]{1,6}(?:说|称|讲)"
             rf"|(?:根据|按照?|依){_PEOPLE_ZH}[^,]*的?(?:说法|观点|看法|意见|答案)",
@@ -169,7 +169,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "opinion",
         "clause",
         re.compile(
-            r"(?<!\w)(?!(?:let|that|it|here|what|there|question|problem|today|who)'s)(?:\w+'s|his|her|their"
+            r"(?<!\w)(?!(?:let|that|it|here|what|there|question|problem|today|who)'s)(?:\w+'s|his|her|their|your"
             r"|whose)\s+(?:[\w-]+\s+)?$",
             re.IGNORECASE,
         ),
@@ -217,11 +217,17 @@ _CONDITION_AFTER = re.compile(
 _OTHERWISE = re.compile(
     r"(?<!\w)(?:otherwise|or else|else)(?!\w)(?! (?:the|it|we|you|there|this))|否则[^,]{0,4}[选是为A-Z]", re.IGNORECASE
 )
+# The statement is what the sentence speaks of: "that the answer is B is a myth", "选B会导致矛盾".
+_SUBJECT_AFTER = re.compile(
+    r"[\s\"'”’」』]*(?:(?:is|are|was|were|would be|will be|seems|sounds|looks|leads?|would lead|contradicts|remains)(?!\w)"
+    r"|的话|将?会(?!选)|导致|使得|有点|未免|就会|则会|太|不太|略|是?(?:不对|错|不正确|有误|不合理|不妥)|这(?:个|种|一)?(?:说法|观点|结论|答案)|但是?(?:有误|错|不对)|与否)",
+    re.IGNORECASE,
+)
 _OPINION_AFTER = re.compile(
     rf"[\s,(\"']*(?:is (?:the )?(?:correct|right|answer)[\s,]*)?(?:(?:that|as|which|or so|at least|is what"
     rf"|the one)\s+)*(?:according to (?:the )?(?:[\w']+ )?(?:(?i:{_PEOPLE_EN})|[A-Z][a-z]+(?!\w|'))(?!\w)"
     rf"|(?:says?|said|claims?|thinks?) (?![iI](?!\w))\w+|(?:(?i:{_PEOPLE_EN})|(?!I(?!\w)"
-    rf"|We(?!\w))[A-Z][a-z]+)(?:\s+\w+){{0,2}}\s+{_SAYS}(?!\w)|supposedly|allegedly|reportedly"
+    rf"|We(?!\w))[A-Z][a-z]+)(?:\s+\w+){{0,2}}\s+(?:{_SAYS}|gives?|gave|chooses?|chose|picks?|picked|selects?|selected|prefers?)(?!\w)|supposedly|allegedly|reportedly"
     rf"|{_PEOPLE_ZH}[^,]{{0,4}}(?:说|认为|觉得)|的(?:人|同学|学生|考生|网友|朋友))",
 )
 
@@ -279,10 +285,12 @@ def _doubt(clause: str, sentence: str) -> str:
 
 def doubt_after(text: str, position: int) -> str:
     """Why what ends at ``position`` is not plainly asserted by what follows: ``"condition"``, ``"opinion"``,
-    ``"question"``; empty where it is."""
+    ``"subject"`` (the sentence goes on to speak of the statement), ``"question"``; empty where it is."""
     rest = sentence_after(text, position)
     if _CONDITION_AFTER.match(rest) or _OTHERWISE.search(rest):
         return "condition"
     if _OPINION_AFTER.match(rest):
         return "opinion"
+    if _SUBJECT_AFTER.match(rest):
+        return "subject"
     return "question" if is_asked(text, position) else ""

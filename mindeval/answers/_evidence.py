@@ -21,6 +21,7 @@ _BUT = re.compile(
 _GAP_AFTER_COLON = re.compile(r"\s*[:=\"'“\-–—→>]*\s*")
 _BLANKS = re.compile(r"[ \t]*")
 _SPACE = re.compile(r"\s*")
+_BOX_END = re.compile(r"[ \t]*\n?[ \t]*")  # plain() ends a box with a line
 # "A: wrong", "B. 正确", "C ✓": a verdict in a list of options.
 _VERDICT = re.compile(
     r"[ \t]*[:.)、\-–—=]?[ \t]*(?:(?P<no>错误|不正确|错|incorrect|wrong|false|no(?!\w|\.)|[✗✘❌]|×(?=\s|[,;.。]|$))"
@@ -132,8 +133,8 @@ def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
             if spelled is None:
                 continue
             found, rule = Labels((spelled[0],), spelled[1]), "option text"
-        end = _end(_SPACE, text, found.end) if boxed else found.end
-        doubt = doubt_of(text, cue) or ("several options" if found.open else doubt_after(text, end))
+        end = _end(_BOX_END, text, found.end) if boxed else found.end
+        doubt = doubt_of(text, cue) or ("several options" if found.open else _doubt_after(text, end))
         if rule != "option text" and len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
             doubt = "letter and text disagree"
         elif cue.tier == CONCLUDED and not cue.denied and rule != "option text" and not _PLAIN_AFTER.match(text, end):
@@ -174,8 +175,11 @@ def _judged(text: str, reader: Reader) -> list[Statement]:
 def _list_before(before: str, reader: Reader) -> bool:
     """The word before a label joins it to another label, or begins a list."""
     head = _LISTED.sub("", before)
+    head = head.rstrip()
     begins = re.search(r"(?:both|neither)\s*[(\[\"']*$", before, re.IGNORECASE)
-    return bool(begins) or any(match.end() == len(head.rstrip()) for match in reader.item.finditer(head.rstrip()))
+    return bool(begins) or any(
+        match.end() == len(head) and reader.one(head, match.start(), lower=False) for match in reader.item.finditer(head)
+    )
 
 
 def _all_but(text: str, reader: Reader) -> list[Statement]:
@@ -206,6 +210,12 @@ def _corrected(text: str, reader: Reader) -> list[Statement]:
             labels = frozenset(found.labels)
             statements.append(Statement(position, found.end, labels, NAMED, "answer statement", doubt=doubt))
     return statements
+
+
+def _doubt_after(text: str, end: int) -> str:
+    """As doubt_after; a verdict on the label that confirms it ("the answer is B is correct") is no doubt."""
+    affirmed = AFFIRMED_AFTER.match(text, end)
+    return doubt_after(text, affirmed.end() if affirmed else end)
 
 
 def _joined_boxes(text: str, statements: list[Statement]) -> list[Statement]:

@@ -17,7 +17,7 @@ _ANSWERED = re.compile(
     r"|[ \t]+(?:[A-Z0-9$\\\"'“]|(?:because|cause|since|as|for|due|over|rather|instead|not|it|i|here|correct|right"
     r"|given|based|by"
     r"|according|please)(?!\w))"
-    r"|[ \t]*(?:项|选|正确|对(?!于|[^,。;!\s])|错|不(?=是|选|对|正)|因|由|故|答|才|[是为](?=正确|对|答案|最"
+    r"|[ \t]*(?:项|选|正确(?!与否)|对(?!于|[^,。;!\s])|错|不(?=是|选|对|正)|因|由|故|答|才|[是为](?=正确|对|答案|最"
     r"|我的(?:答案|选择|最终)|因))"
 )
 _SPEAKS = re.compile(
@@ -35,7 +35,10 @@ _RULED_OUT = re.compile(
     re.IGNORECASE,
 )
 _SHORT = 15
-_NAMED = re.compile(r"(?:(?<!\w)(?:option|choice|answer)\s*|选项\s*)$", re.IGNORECASE)
+_REJECTED = re.compile(
+    r"(?<!\w)(?:eliminated|rejected|excluded|discarded|removed|ruled out|distractors?|wrong|incorrect|not|none|without)[^.\n]*$|[排删][除去]",
+    re.IGNORECASE,
+)
 _FREE = re.compile(
     r"(?:^|[:,\n]|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|therefore|thus|hence|so|the"
     r"|my))\s*"
@@ -136,7 +139,9 @@ def only_mention(text: str, reader: Reader) -> list[Statement]:
     for match in reader.item.finditer(text):
         found = reader.one(text, match.start(), lower=False)
         before = text[: match.start()]
-        if found is None or not _FREE.search(before) or not _ENDS.match(text, found[1]):
+        if found is not None and not DENIED_AFTER.match(text, found[1]) and not _ENDS.match(text, found[1]):
+            return []  # the text speaks of an option that it does not end with
+        if found is None or _REJECTED.search(before) or not _FREE.search(before) or not _ENDS.match(text, found[1]):
             continue
         doubt = doubt_before(text, match.start()) or doubt_after(text, found[1])
         labels = frozenset([found[0]])

@@ -96,7 +96,7 @@ AFFIRMED_AFTER = re.compile(
     r"(?:correct|right(?!\w)|true|best|answers?|accurate|suitable|appropriate|valid|final"
     r"|one(?!\w))(?![ \t]+(?:only[ \t]+)?if(?!\w))|,?[ \t]*it is(?=\W|$)"
     r"|(?:是|为|才|都|均|也|完全|显然|最|的|就|则|就是)*(?:正确|对的|对(?=[,。;!\s]|$)|符合题意|符合|成立|最佳"
-    r"|最合适|恰当|答案|无误)(?!率)|才是|当选"
+    r"|最合适|恰当|答案|无误)(?!率|与否|吗)|才是|当选"
     r")",
     re.IGNORECASE,
 )
@@ -220,8 +220,11 @@ def canonical(option: str) -> str:
     return re.sub(r"\s+", " ", fold(option)).strip().strip(".。").lower()
 
 
+_PLURAL = re.compile(r"[ \t]+(?:are|were)(?!\w)")
 _JUDGED = re.compile(r"[ \t]+(?:is|was|has|does|would|can)(?!\w)")
 
 
 def _judged(text: str, end: int) -> bool:
+    if _PLURAL.match(text, end):
+        return False  # "A, B are wrong" is said of both
     return bool(DENIED_AFTER.match(text, end) or AFFIRMED_AFTER.match(text, end) or _JUDGED.match(text, end))
