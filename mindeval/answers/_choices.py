@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindeval.answers._aftermath import last_correction, retraction, second_look
+from mindeval.answers._aftermath import alternative, last_correction, retraction, second_look
 from mindeval.answers._doubts import certain
 from mindeval.answers._evidence import CONCLUDED, JUDGED, NAMED, PREFERRED, Statement, collect, verdict_list
-from mindeval.answers._fallbacks import is_heading, is_option_text, lone_letters, only_mention, spelled_options, without_list
+from mindeval.answers._fallbacks import (
+    is_heading,
+    is_option_text,
+    lone_letters,
+    only_mention,
+    spelled_options,
+    without_list,
+)
 from mindeval.answers._labels import Reader
 from mindeval.answers._result import Extraction
 from mindeval.answers._text import plain, segments, split_reasoning
@@ -57,7 +64,7 @@ def _settled(
         return _ambiguous("contradictory statements")
     if any(not one.denied and one.doubt in ("", "hedge") and one.labels - labels for one in later):
         return _ambiguous("contradictory statements")
-    if _taken_back(text, last.end, labels, statements, reader):
+    if last_correction(text, last.end) is not None or _taken_back(text, last.end, labels, statements, reader):
         return _ambiguous("answer taken back")
     return Extraction("".join(sorted(labels)), last.rule)
 
@@ -67,8 +74,10 @@ def _taken_back(text: str, end: int, labels: frozenset[str], statements: list[St
     taken = retraction(rest)
     if taken is not None and not _others(rest[:taken], labels, reader):
         return True
-    look = second_look(text, end)
     denied = frozenset().union(*(one.labels for one in statements if one.denied))
+    if _others(alternative(rest), labels | denied, reader):
+        return True
+    look = second_look(text, end)
     return look is not None and bool(_others(text[look:], labels | denied, reader))
 
 
@@ -112,9 +121,8 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
         if judged.answer is not None and any("".join(sorted(one.labels)) != judged.answer for one in headed):
             return _ambiguous("contradictory statements")
         return judged
-    found = (
-        _fallback(text, letters, statements, reader, multiple)
-        or _decide(text, statements, reader, multiple, weakest=CONCLUDED)
+    found = _fallback(text, letters, statements, reader, multiple) or _decide(
+        text, statements, reader, multiple, weakest=CONCLUDED
     )
     if found is None and any(one.doubt for one in statements):
         return _ambiguous("doubtful")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mindeval.answers._aftermath import restarts
 from mindeval.answers._doubts import clause_before, doubt_after, doubt_before
 from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, PREFERRED_AFTER, Labels, Reader
-from mindeval.answers._statements import Cue, all_answer_cues, other_cues
+from mindeval.answers._statements import Cue, all_answer_cues, doubt_of, other_cues
 from mindeval.answers._text import BOX_MARK
 
 NAMED, JUDGED, CONCLUDED, PREFERRED = 1, 2, 3, 4  # tiers: the kinds of statement, strongest first
@@ -21,6 +21,7 @@ _BUT = re.compile(
 _GAP_AFTER_COLON = re.compile(r"\s*[:=\"'“\-–—→>]*\s*")
 _BLANKS = re.compile(r"[ \t]*")
 _SPACE = re.compile(r"\s*")
+_BOX_END = re.compile(r"[ \t]*\n?[ \t]*")  # plain() ends a box with a line
 # "A: wrong", "B. 正确", "C ✓": a verdict in a list of options.
 _VERDICT = re.compile(
     r"[ \t]*[:.)、\-–—=]?[ \t]*(?:(?P<no>错误|不正确|错|incorrect|wrong|false|no(?!\w|\.)|[✗✘❌]|×(?=\s|[,;.。]|$))"
@@ -29,36 +30,46 @@ _VERDICT = re.compile(
 )
 _LISTED = re.compile(r"(?:(?<!\w)(?:and|or|nor|both|neither)|[和或及、,])\s*[(\[\"']*$", re.IGNORECASE)
 _EXCEPTED = re.compile(
-    r"(?:(?<!\w)(?:except|but|besides|other than|apart from|aside from|save|excluding|not|neither|nor|never|unlike)(?: for)?|除了?|排除|不是|并非)"
+    r"(?:(?<!\w)(?:except|(?:all|any\w*|every\w*|nothing) but|besides|other than|apart from|aside from|save"
+    r"|excluding|not|neither|nor|never|unlike)(?: for)?|除了?|排除|不是|并非)"
     r"\s*(?:that\s+|only\s+|仅|只有)?(?:options?\s*|选项\s*)?[(\[\"']*$",
     re.IGNORECASE,
 )
 # A label stands for itself at a clause's beginning or after these; elsewhere it ends a term ("vitamin C is", "维生素C是").
 _APART = re.compile(
-    r"(?:^|[\n.,;:!?()、。\"'“”—–/✗✘❌✓✔✅√×\-]|(?<!\w)(?:that|so|only|options?|choices?|answers?|statements?|letter|therefore|thus|hence"
-    r"|because|since|as|and|or|think|believe|say|but|conclude|know|is|clearly|indeed|then|while|whereas|both|although|though"
+    r"(?:^|[\n.,;:!?()、。\"'“”—–/✗✘❌✓✔✅√×\-]|(?<!\w)(?:that|so|only|options?|choices?|answers?|statements?"
+    r"|letter|therefore|thus|hence"
+    r"|because|since|as|and|or|think|believe|say|but|conclude|know|is|clearly|indeed|then|while|whereas|both"
+    r"|although|though"
     r"|see|means|shows?|just|if|either|neither|nor|where|know|find|consider|given|with|\w+ly)"
-    r"|选项|只有|仅有?|所以|因此|因而|故|而|但是?|因为|由于|即|答案|认为|觉得|可[知见得]|综上(?:所述)?|说明|得出|显然|只|其中|[和与或及]|发现|看出|以及|应该?|选|是"
+    r"|选项|只有|仅有?|所以|因此|因而|故|而|但是?|因为|由于|即|答案|认为|觉得|可[知见得]|综上(?:所述)?|说明|得出"
+    r"|显然|只|其中|[和与或及]|发现|看出|以及|应该?|选|是"
     r"|其实|如果|若|因|实际上|判断)\s*[(\[{\"'“]*$",
     re.IGNORECASE,
 )
 _ALL_BUT = re.compile(
-    r"(?<!\w)(?:all|every(?:thing)?|each|any)(?: of)?(?: the)?(?: other)?(?: options?| answers?| choices?| statements?| ones)?\s+"
+    r"(?<!\w)(?:all|every(?:thing)?|each|any)(?: of)?(?: the)?(?: other)?(?: options?| answers?| choices?"
+    r"| statements?| ones)?\s+"
     r"(?:but|except(?: for)?|other than|besides|apart from|aside from)\s+(?:for\s+)?|除了?(?:选项)?",
     re.IGNORECASE,
 )
 _REST_JUDGED = re.compile(
-    r"[ \t]*(?:项|选项)?(?:以外|之外|外)?[ \t,]*(?:其[他余它]|剩下|剩余|别|另外)?的?(?:三个|三|各)?个?(?:选项|答案|各项|项)?(?:全部|全|都|均|皆|则)*"
+    r"[ \t]*(?:项|选项)?(?:以外|之外|外)?[ \t,]*(?:其[他余它]|剩下|剩余|别|另外)?的?(?:三个|三|各)?个?(?:选项|答案"
+    r"|各项|项)?(?:全部|全|都|均|皆|则)*"
     r"(?:(?:is|are|was|were)\s+(?:all\s+)?)?是?(?P<no>wrong|incorrect|false|错|不正确|不对|不符)?",
     re.IGNORECASE,
 )
 _PLAIN_AFTER = re.compile(
-    r"[ \t]*(?:项|选项)?[ \t]*(?:$|[.,;!:。、)\n—–(-]|(?:because|since|as|here|instead|is the|is my|then|now|after all)(?!\w)|因为|才|吧|了|啊)",
+    r"[ \t]*(?:项|选项)?[ \t]*(?:$|[.,;!:。、)\n—–(-]|(?:because|since|as|here|instead|is the|is my|then|now"
+    r"|after all)(?!\w)|因为|才|吧|了|啊)",
     re.IGNORECASE,
 )
 _CORRECTED = re.compile(
-    r"[\s,.:;!…。—–-]*(?:(?:i (?:meant?|think|believe|say)|i'd say|it(?:'s| is| should be| must be| has to be)|that(?:'s| is| should be| must be)|the|correct|right|answer|final|is|to|it|should be"
-    r"|make|that|should|be|have been|said|written|option|choice|my|mind|answer to|actually|really|rather|了|我|的|意思|想|说|要|正确|最终|答案|选项|应该|应当|应|是|为|选择|选|成|改|而|一下|刚才)(?:(?<=[^A-Za-z])|(?!\w))[\s,:]*)*",
+    r"[\s,.:;!…。—–-]*(?:(?:i (?:meant?|think|believe|say)|i'd say|it(?:'s| is| should be| must be| has to be)"
+    r"|that(?:'s| is| should be| must be)|the|correct|right|answer|final|is|to|it|should be"
+    r"|make|that|should|be|have been|said|written|option|choice|my|mind|answer to|actually|really|rather|了|我|的"
+    r"|意思|想|说|要|正确|最终|答案|选项|应该|应当|应|是|为|选择|选|成|改|而|一下|刚才)(?:(?<=[^A-Za-z])"
+    r"|(?!\w))[\s,:]*)*",
     re.IGNORECASE,
 )
 
@@ -122,8 +133,8 @@ def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
             if spelled is None:
                 continue
             found, rule = Labels((spelled[0],), spelled[1]), "option text"
-        end = _end(_SPACE, text, found.end) if boxed else found.end
-        doubt = cue.doubt or ("several options" if found.open else doubt_after(text, end))
+        end = _end(_BOX_END, text, found.end) if boxed else found.end
+        doubt = doubt_of(text, cue) or ("several options" if found.open else _doubt_after(text, end))
         if rule != "option text" and len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
             doubt = "letter and text disagree"
         elif cue.tier == CONCLUDED and not cue.denied and rule != "option text" and not _PLAIN_AFTER.match(text, end):
@@ -164,8 +175,11 @@ def _judged(text: str, reader: Reader) -> list[Statement]:
 def _list_before(before: str, reader: Reader) -> bool:
     """The word before a label joins it to another label, or begins a list."""
     head = _LISTED.sub("", before)
+    head = head.rstrip()
     begins = re.search(r"(?:both|neither)\s*[(\[\"']*$", before, re.IGNORECASE)
-    return bool(begins) or any(match.end() == len(head.rstrip()) for match in reader.item.finditer(head.rstrip()))
+    return bool(begins) or any(
+        match.end() == len(head) and reader.one(head, match.start(), lower=False) for match in reader.item.finditer(head)
+    )
 
 
 def _all_but(text: str, reader: Reader) -> list[Statement]:
@@ -198,6 +212,12 @@ def _corrected(text: str, reader: Reader) -> list[Statement]:
     return statements
 
 
+def _doubt_after(text: str, end: int) -> str:
+    """As doubt_after; a verdict on the label that confirms it ("the answer is B is correct") is no doubt."""
+    affirmed = AFFIRMED_AFTER.match(text, end)
+    return doubt_after(text, affirmed.end() if affirmed else end)
+
+
 def _joined_boxes(text: str, statements: list[Statement]) -> list[Statement]:
     r"""``\boxed{A} or \boxed{B}`` is one statement of several options."""
     joined: list[Statement] = []
@@ -211,7 +231,8 @@ def _joined_boxes(text: str, statements: list[Statement]) -> list[Statement]:
 
 
 _JOINT = re.compile(
-    rf"{CLOSE}*[\s,、]*(?:(?:and|or|either|maybe|perhaps|also|possibly|both|to|vs\.?|/|&|->|→|~|或者?|和|与|以及|到|至|还是|也?可能是?)\s*)*{OPEN}*",
+    rf"{CLOSE}*[\s,、]*(?:(?:and|or|either|maybe|perhaps|also|possibly|both|to|vs\.?|/|&|->|→|~|或者?|和|与|以及|到"
+    rf"|至|还是|也?可能是?)\s*)*{OPEN}*",
     re.IGNORECASE,
 )
 

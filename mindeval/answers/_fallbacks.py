@@ -14,22 +14,34 @@ _ALONE = re.compile(r"\s*[.。!)]*\s*")
 # What may follow a letter that is an answer: a mark, the reason, the option's text; not a verb that makes it a subject.
 _ANSWERED = re.compile(
     r"\s*(?:$|\n|[.):,。、;!|\]\-–—(])"
-    r"|[ \t]+(?:[A-Z0-9$\\\"'“]|(?:because|cause|since|as|for|due|over|rather|instead|not|it|i|here|correct|right|seems?|given|based|by"
+    r"|[ \t]+(?:[A-Z0-9$\\\"'“]|(?:because|cause|since|as|for|due|over|rather|instead|not|it|i|here|correct|right"
+    r"|given|based|by"
     r"|according|please)(?!\w))"
-    r"|[ \t]*(?:项|选|正确|对(?!于|[^,。;!\s])|错|不(?=是|选|对|正)|因|由|故|答|才|[是为](?=正确|对|答案|最|我|因))"
+    r"|[ \t]*(?:项|选|正确(?!与否)|对(?!于|[^,。;!\s])|错|不(?=是|选|对|正)|因|由|故|答|才|[是为](?=正确|对|答案|最"
+    r"|我的(?:答案|选择|最终)|因))"
 )
 _SPEAKS = re.compile(
-    r"[ \t]*(?:is|was|are|states?|says?|describes?|refers?|has|have|does|did|contains?|suggests?|means?|would|could|might|may|can|talks?"
+    r"[ \t]*(?:is|was|are|seems?|looks?|appears?|states?|says?|describes?|refers?|has|have|does|did|contains?|suggests?|means?|would|could"
+    r"|might|may|can|talks?"
     r"|mentions?|gives?|claims?|implies|involves?|represents?|shows?|will|relates?|discusses|defines?)(?!\w)"
-    r"|[ \t]*(?:项|选项)?(?:的|在|把|将|说|讲|指|会|能|可|有|认|描|是(?!正确|对|答案|最|我|因))"
+    r"|[ \t]*(?:项|选项)?(?:的|在|把|将|说|讲|指|会|能|可|有|认|描|是(?!正确|对|答案|最|我的(?:答案|选择|最终)|因))"
 )
 _SUBJECT = re.compile(r"[ \t]*(?:is|was|are)(?!\w)")
-_HEADING = re.compile(r"\W*\w[)\]]?(?:[.):]|\s*\n)")
+_HEADING = re.compile(r"\W*\w[)\]\"'”」】]?(?:[.,):]|\s*\n)")
 _NEXT_HEAD = re.compile(r"(?:^|[\n.;。])\s*\(?([A-Za-z0-9])(?:\)|[.:](?=\s))")
+_EDGE = re.compile(r"[,.;:!?。、\n)]|(?<!\w)(?:because|since|as|for|but)(?!\w)|因为")
+_RULED_OUT = re.compile(
+    r"(?:(?<!\w)(?:not|over|instead of|rather than|unlike|than|beats|against|without)(?!\w)|不是|而非|非|不选|胜过)\W*$",
+    re.IGNORECASE,
+)
 _SHORT = 15
-_NAMED = re.compile(r"(?:(?<!\w)(?:option|choice|answer)\s*|选项\s*)$", re.IGNORECASE)
+_REJECTED = re.compile(
+    r"(?<!\w)(?:eliminated|rejected|excluded|discarded|removed|ruled out|distractors?|wrong|incorrect|not|none|without)[^.\n]*$|[排删][除去]",
+    re.IGNORECASE,
+)
 _FREE = re.compile(
-    r"(?:^|[:,\n]|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|therefore|thus|hence|so|the|my))\s*"
+    r"(?:^|[:,\n]|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|therefore|thus|hence|so|the"
+    r"|my))\s*"
     r"(?:the\s+)?(?:(?:options?|choices?|answer)\s*|选项\s*)?[(\[\"']*$",
     re.IGNORECASE,
 )
@@ -75,7 +87,7 @@ def _alone(text: str, position: int, reader: Reader, rule: str) -> Statement | N
     if len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
         return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt="letter and text disagree")
     doubt = "several options" if found.open else doubt_after(text, found.end)
-    if not doubt and rule == "leading letter" and _walks_through(rest, found, reader):
+    if not doubt and rule == "leading letter" and (_walks_through(rest, found, reader) or _relates(rest, reader)):
         doubt = "several options"
     return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt=doubt)
 
@@ -107,6 +119,18 @@ def _walks_through(rest: str, found: Labels, reader: Reader) -> bool:
     )
 
 
+def _relates(rest: str, reader: Reader) -> bool:
+    """The clause that the letter begins speaks of another option too ("(B) causes (C)")."""
+    edge = _EDGE.search(rest)
+    clause = rest[: edge.start()] if edge else rest
+    return any(
+        reader.one(clause, match.start(), lower=False)
+        and not DENIED_AFTER.match(rest, match.end())
+        and not _RULED_OUT.search(clause[: match.start()])
+        for match in reader.item.finditer(clause)
+    )
+
+
 def only_mention(text: str, reader: Reader) -> list[Statement]:
     """Options named in a short text, at the end of what it says: "(C)", "option C", "Response: C"."""
     if len(re.findall(r"[^\W\u4e00-\u9fff]+|[\u4e00-\u9fff]{2}", text)) > _SHORT:
@@ -115,7 +139,9 @@ def only_mention(text: str, reader: Reader) -> list[Statement]:
     for match in reader.item.finditer(text):
         found = reader.one(text, match.start(), lower=False)
         before = text[: match.start()]
-        if found is None or not _FREE.search(before) or not _ENDS.match(text, found[1]):
+        if found is not None and not DENIED_AFTER.match(text, found[1]) and not _ENDS.match(text, found[1]):
+            return []  # the text speaks of an option that it does not end with
+        if found is None or _REJECTED.search(before) or not _FREE.search(before) or not _ENDS.match(text, found[1]):
             continue
         doubt = doubt_before(text, match.start()) or doubt_after(text, found[1])
         labels = frozenset([found[0]])

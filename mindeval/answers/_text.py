@@ -10,8 +10,10 @@ from mindeval.answers._result import Extraction
 # Opening and closing marks of reasoning, as model families write them: <think>, </thinking>, <|begin_of_thought|>,
 # [THINK], ◁/think▷; also with blanks, attributes, full-width or escaped brackets.
 _REASONING_MARK = re.compile(
-    r"(?:<|＜|&lt;|\\<|◁|(?-i:\[(?=/?(?:THINK|THOUGHT|REASONING)\])))\s*[|｜]?\s*(?P<close>/|end_of_|end_)?\s*(?:begin_of_|begin_|start_of_)?"
-    r"(?:seed:|ant:?)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|analysis|rationale|inner_?monologue"
+    r"(?:<|＜|&lt;|\\<|◁|(?-i:\[(?=/?(?:THINK|THOUGHT|REASONING)\])))\s*[|｜]?\s*(?P<close>/|end_of_"
+    r"|end_)?\s*(?:begin_of_|begin_|start_of_)?"
+    r"(?:seed:|ant:?)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|analysis|rationale"
+    r"|inner_?monologue"
     r"|chain_of_thought|cot|deliberation|思考|推理|思维链)"
     r"(?:\s[^<>＜＞]{0,60})?\s*[|｜]?\s*(?:>|＞|&gt;|▷|\])",
     re.IGNORECASE,
@@ -193,4 +195,4 @@ def plain(text: str) -> str:
         r"\\[()\[\]]|\\[,;:! ]|\\quad|\\left|\\right|\$|\*+|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)", "", text
     )
     text = re.sub(r"^[ \t]*(?:#{1,6}(?!#)|>+)[ \t]*", "", text, flags=re.MULTILINE)
-    return fold(text)
+    return re.sub(r"[ \t]{2,}", " ", re.sub(r"[ \t]*\n\s*\n\s*", "\n\n", fold(text)))

@@ -9,16 +9,35 @@ from dataclasses import dataclass
 from mindeval.answers._aftermath import last_correction, restarts, retraction, withdrawn
 from mindeval.answers._doubts import certain, clause_before, doubt_after, doubt_before, is_asked
 from mindeval.answers._result import Extraction
-from mindeval.answers._statements import all_answer_cues
+from mindeval.answers._statements import all_answer_cues, doubt_of
 from mindeval.answers._text import BOX_MARK, fold, plain, segments, split_reasoning
 
 # Words that say yes or no whatever words were asked for, if those are of this kind.
 _AFFIRMATIVE = ("yes", "true", "correct", "right", "是", "对", "正确", "成立", "属实", "没错")
-_NEGATIVE = ("no", "false", "incorrect", "wrong", "untrue", "否", "不是", "不对", "不正确", "错", "错误", "不成立", "有误", "并非如此", "不是这样", "不属实")
+_NEGATIVE = (
+    "no",
+    "false",
+    "incorrect",
+    "wrong",
+    "untrue",
+    "否",
+    "不是",
+    "不对",
+    "不正确",
+    "错",
+    "错误",
+    "不成立",
+    "有误",
+    "并非如此",
+    "不是这样",
+    "不属实",
+)
 _NOT_THE_CASE = re.compile(
-    r"(?:^|[.!?,;:\n]\s*)(?:(?:so|but|however|therefore|thus|hence)[,\s]+)?(?:that|this|it|such|which)(?:'s|\s+(?:is|was))?(?:\s+(?:not|never)|\s*(?:isn't|wasn't))"
+    r"(?:^|[.!?,;:\n]\s{0,3})(?:(?:so|but|however|therefore|thus|hence)[,\s]+)?(?:that|this|it|such|which)(?:'s"
+    r"|\s+(?:is|was))?(?:\s+(?:not|never)|\s*(?:isn't|wasn't))"
     r"\s+(?:actually\s+|really\s+)?(?:the case|so|it)(?=\s*[.!,;\n]|\s*$)"
-    r"|(?:^|[,。!;\n])\s*(?:事实)?(?:并非如此|并不是(?:这样|如此)|不是(?:这样|这么回事)|非也)(?:的)?(?=[,。!;\s]|$)",
+    r"|(?:^|[,。!;\n])\s{0,3}(?:事实)?(?:并非如此|并不是(?:这样|如此)|不是(?:这样|这么回事)"
+    r"|非也)(?:的)?(?=[,。!;\s]|$)",
     re.IGNORECASE,
 )
 _ECHOED_ZH = re.compile(r"(?<!答案)(?:是不是|是否|对不对|能否|可否|有没有)")
@@ -26,43 +45,58 @@ _ECHOED_ZH = re.compile(r"(?<!答案)(?:是不是|是否|对不对|能否|可否
 # What may follow a word that is an answer: a mark, the reason, a new clause; "no idea", "true love" are other words.
 _ENDS_EN = re.compile(
     r"[\"'”)\]]*\s*(?:$|\n|[!,;:)\]\"'”—–。、]|-(?!\w)|\.(?!\s?\d)(?!\w)"
-    r"|(?:because|since|as|it|it's|this|that's|these|those|they|he|she|there|we|i|you|the|but|for|due|in (?:this|that|the)|according|given|here|indeed|then|of course"
+    r"|(?:because|since|as|it|it's|this|that's|these|those|they|he|she|there|we|i|you|the|but|for|due|in (?:this"
+    r"|that|the)|according|given|here|indeed|then|of course"
     r"|sir|thanks?|please|\w+n't)(?!\w))",
     re.IGNORECASE,
 )
 _ENDS_ZH = re.compile(r"(?:的|了|啊|呀|哦|嘛|呢)?(?:$|[\s,.。!;:)\"'”、—])")
 # What may precede it in its clause.
 _BEGINS_EN = re.compile(
-    r"^\W*(?:(?:so|then|therefore|thus|hence|oh|well|and|but|i (?:think|believe|say|guess|know|meant?)|i(?:'d| would) (?:say|answer|go with)|it(?:'s| is)|that's|that is|is|was|an?|clearly|definitely|absolutely"
-    r"|simply|obviously|probably|certainly|hmm|answer|my|the|final|result|conclusion|here|short answer|in short|of course|actually|resounding|big|be|must|should)\W+)*$",
+    r"^\W*(?:(?:so|then|therefore|thus|hence|oh|well|and|but|i (?:think|believe|say|guess|know|meant?)|i(?:'d"
+    r"| would) (?:say|answer|go with)|it(?:'s| is)|that's|that is|is|was|an?|clearly|definitely|absolutely"
+    r"|simply|obviously|probably|certainly|hmm|answer|my|the|final|result|conclusion|here|short answer|in short"
+    r"|of course|actually|resounding|big|be|must|should)\W+)*$",
     re.IGNORECASE,
 )
 _COPULA = re.compile(
-    r"(?:^\W*|(?<!\w)(?:is|are|was|were|be|seems?|looks?|sounds?|it's|that's|this's|isn't|aren't|wasn't|can't be|couldn't be|remains?|not|cannot be|as|deemed|considered|'s)\s+)"
+    r"(?:^\W*|(?<!\w)(?:is|are|was|were|be|seems?|looks?|sounds?|it's|that's|this's|isn't|aren't|wasn't|can't be"
+    r"|couldn't be|remains?|not|cannot be|as|deemed|considered|'s)\s+)"
     r"(?:(?:\w+ly|also|indeed|in fact|not|the|quite|logically|therefore|thus|hence|so|then|be)\s+)*[\"'(]*$",
     re.IGNORECASE,
 )
-_SUBJECTS = re.compile(r"(?<!\w)(?:premise|option|first|second|third|part|half|assumption|converse|opposite|answer \w|one|some|only)(?!\w)", re.IGNORECASE)
+_SUBJECTS = re.compile(
+    r"(?<!\w)(?:premise|option|first|second|third|part|half|assumption|converse|opposite|answer \w|one|some"
+    r"|only)(?!\w)",
+    re.IGNORECASE,
+)
 _BEGINS_ZH = re.compile(
-    r"(?:所以|因此|那么?|因而|故|嗯|哦|我们?(?:认为|觉得|想|说)?|认为|当然|显然|应该?|肯定|确实|的确|答案|结论|结果|判断|回答|完全|就|也|都|均|并|很|其实|实际上|综上(?:所述)?|[:,\s\"'“(])*"
+    r"(?:所以|因此|那么?|因而|故|嗯|哦|我们?(?:认为|觉得|想|说)?|认为|当然|显然|应该?|肯定|确实|的确|答案|结论|结果"
+    r"|判断|回答|完全|就|也|都|均|并|很|其实|实际上|综上(?:所述)?|[:,\s\"'“(])*"
 )
 _JUDGED_ZH = re.compile(
-    r"(?:是|为|都|就是|也是|说得|显然|完全|均|非常|应该|确实|判断|说法|[句段]话|话|陈述|命题|观点|表述|结论|推理|答案|题|论断|描述|论述|判定|有|存在|没|不|非|没有|任何|并)$"
+    r"(?:是|为|都|就是|也是|说得|显然|完全|均|非常|应该|确实|判断|说法|[句段]话|话|陈述|命题|观点|表述|结论|推理"
+    r"|答案|题|论断|描述|论述|判定|有|存在|没|不|非|没有|任何|并)$"
 )
 _NEGATED = re.compile(
-    r"(?:(?<!\w)(?:not|never|cannot be|can't be|couldn't be|isn't|aren't|wasn't|weren't|hardly)\s+(?:be\s+|really\s+|actually\s+|at all\s+|a\s+|the\s+)?"
+    r"(?:(?<!\w)(?:not|never|cannot be|can't be|couldn't be|isn't|aren't|wasn't|weren't|hardly)\s+(?:be\s+"
+    r"|really\s+|actually\s+|at all\s+|a\s+|the\s+)?"
     r"|(?:并不|并非|绝非|绝不|毫不|不是|没有任何|没有什么|没有|并没有|[不没非]))[\"'“(]*$",
     re.IGNORECASE,
 )
 _HALF_NEGATED = re.compile(
-    r"(?:(?<!\w)(?:not|n't|never|isn't|aren't|wasn't)\s+(?:be\s+)?(?:necessarily|always|entirely|completely|quite|exactly|fully|wholly|strictly|only|just|totally|merely|strictly speaking)"
+    r"(?:(?<!\w)(?:not|n't|never|isn't|aren't|wasn't)\s+(?:be\s+)?(?:necessarily|always|entirely|completely|quite"
+    r"|exactly|fully|wholly|strictly|only|just|totally|merely|strictly speaking)"
     r"|(?<!\w)(?:partly|partially|half|neither|nor|sometimes|mostly|either|both|somewhat|technically)"
-    r"|不(?:完全|一定|见得|太|尽|总是?|全|都|够|仅|只)(?:是)?|未必是?|不能说是?|部分|半|有时|很难说|难说|既|又|也许是?|可能是?|不知道|不知)\s*$",
+    r"|不(?:完全|一定|见得|太|尽|总是?|全|都|够|仅|只)(?:是)?|未必是?|不能说是?|部分|半|有时|很难说|难说|既|又"
+    r"|也许是?|可能是?|不知道|不知)\s*$",
     re.IGNORECASE,
 )
+_NEGATIONS = re.compile(r"(?<!\w)(?:not|cannot|never|no|doubt)(?!\w)|n't(?!\w)|[不没非]", re.IGNORECASE)
 _BOTH = re.compile(r"\W*(?:and|or|but also|和|或者?|又|也)\W*", re.IGNORECASE)
 _CORRECTED = re.compile(
-    r"(?:[\s,.:;!…。—–-]|it(?:'s| is| should be)|i (?:meant?|think)|the|my|correct|answer|is|to|make that|should be|应该?|是|为|改|成|我想说的?|正确答案|答案)*",
+    r"(?:[\s,.:;!…。—–-]|it(?:'s| is| should be)|i (?:meant?|think)|the|my|correct|answer|is|to|make that|should be"
+    r"|应该?|是|为|改|成|我想说的?|正确答案|答案)*",
     re.IGNORECASE,
 )
 _WITHIN = re.compile(r"(?:[但可总只还若要于凡像或老真]|(?<!\w)(?:Dr|Mrs?|Ms)\.\s*)$")  # 但是, "Dr. No"
@@ -118,7 +152,8 @@ class _Words:
         self.pattern = re.compile("|".join(_bounded(word) for word in forms), re.IGNORECASE)
         any_word = "|".join(map(re.escape, forms))
         self.echo = re.compile(
-            rf"(?<![A-Za-z])(?:{any_word})[\"')*]*\s*(?:/|\||\bor\b|或者?|还是)\s*[\"'(*]*(?:{any_word})(?![A-Za-z])", re.IGNORECASE
+            rf"(?<![A-Za-z])(?:{any_word})[\"')*]*\s*(?:/|\||\bor\b|或者?|还是)\s*[\"'(*]*(?:{any_word})(?![A-Za-z])",
+            re.IGNORECASE,
         )
 
     def without_echoes(self, text: str) -> str:
@@ -173,9 +208,10 @@ def _read(text: str, match: re.Match, words: _Words) -> str | None:
         good = _BEGINS_ZH.fullmatch(clause) is not None or (
             len(clause) <= 20 and (_JUDGED_ZH.search(clause) is not None or (len(word) > 1 and not clause.isascii()))
         )
-    if not good or doubt_before(text, match.start()) not in ("", "wrong") or doubt_after(text, match.end()):
+    negated, doubt = _NEGATED.search(clause), doubt_before(text, match.start())
+    once = negated is not None and len(_NEGATIONS.findall(clause)) == 1
+    if not good or not (doubt in ("", "wrong") or (doubt == "doubt" and once)) or doubt_after(text, match.end()):
         return None
-    negated = _NEGATED.search(clause)
     if negated is None:
         return answer
     return None if word in ("yes", "no", "是", "否", "不是") else words.opposite(answer)
@@ -201,7 +237,7 @@ def _stated(text: str, words: _Words) -> tuple[_Mention | None, bool]:
                 break
             joined = _BOTH.match(text, match.end())
             both = joined and (other := words.pattern.match(text, joined.end())) and other.group() != match.group()
-            if both or (cue.denied and start == position) or cue.doubt or doubt_after(text, match.end()):
+            if both or (cue.denied and start == position) or doubt_of(text, cue) or doubt_after(text, match.end()):
                 unclear = True
             else:
                 stated = _Mention(cue.start, match.end(), words.meanings[match.group().lower()])
@@ -240,9 +276,7 @@ def _answer(text: str, words: _Words, sense: bool) -> Extraction | None:
     return _unstated(text, mentions, short, words)
 
 
-def _unstated(
-    text: str, mentions: list[_Mention], short: bool, words: _Words
-) -> Extraction | None:
+def _unstated(text: str, mentions: list[_Mention], short: bool, words: _Words) -> Extraction | None:
     """The word at the beginning, on the last line, or the only one of both."""
     start = re.match(r"[\s\W]*", text.replace(BOX_MARK, " "))
     first = mentions[0] if mentions and start and mentions[0].start <= start.end() else None
