@@ -9,7 +9,7 @@ from mindeval.answers._number_reading import concluded_number, stated_number
 from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._result import Extraction
-from mindeval.answers._statements import Cue, all_answer_cues, answer_cues
+from mindeval.answers._statements import Cue, all_answer_cues, doubt_of
 from mindeval.answers._tags import tagged
 from mindeval.answers._text import BOX_MARK, segments, split_reasoning
 from mindeval.answers.numbers import check_options, number_text, scaled
@@ -109,15 +109,18 @@ def _extraction(number: Number | str, rule: str, percent: str) -> Extraction:
 
 _STATEMENTS, _WINDOW = 100, 600  # of a text, and the characters of each: bounds on the work
 _LINK = re.compile(rf"[:=#→>{BOX_MARK}]|(?<!\w)(?:is|are|was|were|be|equals?)(?!\w)|是|为|等于|答案")
-_SWALLOWED = re.compile(r"(?:[-+$€£¥]+\s*|—|(?<=\s)[Oo]ne)$")  # taken for punctuation and filler there
+_SWALLOWED = re.compile(
+    r"(?:[-+$€£¥]+\s*|—|(?<=\s)(?:[Oo]ne|(?:option|choice)s?\s*)|第\s*|选项\s*)$"
+)  # taken for punctuation and filler there
 
 
 def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
     """The last explicit statement of a number, or the end of the last statement of something else."""
     found: tuple[Number | str, str] | None = None
     last = 0
-    for cue in reversed(answer_cues(text, verbs=False)[-_STATEMENTS:]):
-        number, end = _behind(text, cue)
+    for cue in reversed(all_answer_cues(text, verbs=False)[-_STATEMENTS:]):
+        doubt = doubt_of(text, cue)
+        number, end = _behind(text, cue) if doubt in ("", "hedge") else ("", 0)
         if number == "":
             continue
         if found is not None:  # another one of two hedged statements
@@ -125,9 +128,9 @@ def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
                 found = "several numbers", found[1]
             break
         if number == "other":
-            return None, cue.end
+            return None, end
         found, last = (number, _rule(text[cue.start])), end
-        if cue.doubt != "hedge":
+        if not (cue.hedged or doubt == "hedge"):
             break
     if found is not None and isinstance(found[0], Number):
         found = _corrected(found[0], text[last:]), found[1]
@@ -147,11 +150,11 @@ def _behind(text: str, cue: Cue) -> tuple[Number | str, int]:
         number = stated_number(tail, cue.denied)
         if number:
             return number, begin + (start + number.end if isinstance(number, Number) else end)
+    if _UNKNOWN.search(written + " " + tail):
+        return "unclear number", begin + end
     if cue.denied or not re.search(r"\w", tail):
         return "", 0
-    if _UNKNOWN.search(tail):
-        return "unclear number", begin + end
-    return ("" if written[0] == "#" else "other"), 0  # a heading
+    return ("" if written[0] == "#" else "other"), begin  # a heading
 
 
 def _rule(first: str) -> str:
@@ -234,7 +237,8 @@ def _last_number(text: str) -> Number | str:
         if number == "":
             supposed = supposed or ("unclear number" if any(True for _ in scan(sentence)) else "")
             continue
-        if any(cue.doubt not in ("", "hedge", "unlinked") for cue in all_answer_cues(sentence, verbs=False)):
+        cues = all_answer_cues(sentence, verbs=False)
+        if any(doubt_of(sentence, cue) not in ("", "hedge", "unlinked") for cue in cues):
             return "unclear number"  # "the student's answer is", "if the answer is"
         if isinstance(number, str):
             return "cut off" if cut_off(text, "") else number

@@ -45,7 +45,8 @@ _DENIED_AFTER = re.compile(
     r"(?:(?:clearly|obviously|definitely|also|just|certainly)\s*)?"
     r"(?:not(?!\w)(?!\s*[-$]?\d)|n't|never|cannot|wrong|incorrect|impossible|false|too\s+(?:\w+)|invalid|excluded"
     r"|ruled out|a mistake"
-    r"|an error|off\s*[.,]|不(?:对|是(?!\s*[-$]?\d)|行|可能|正确|成立|符合|合理)|错|有误|太[大小多少])",
+    r"|an error|off\s*[.,]|(?:before|earlier|previously|originally|at first|initially)\s*[,;.]|不(?:对"
+    r"|是(?!\s*[-$]?\d)|行|可能|正确|成立|符合|合理)|错|有误|太[大小多少])",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(r"(?<!\w)(?:but|rather|instead|it'?s|is|should be|must be)(?!\w)|而是|是|应|为")
@@ -68,17 +69,19 @@ _BOUND_AFTER = re.compile(
 )
 # "half of 12", "the square root of 16", "5 squared", "3 and a half": the value is another one.
 _CHANGED = re.compile(
-    r"(?<!\w)(?:half|thirds?|quarters?|fourths?|fifths?|twice|double|triple|thrice|squared?(?: root)?|cubed?(?: root)?"
+    r"(?<!\w)(?:depends? (?:up)?on|half|thirds?|quarters?|fourths?|fifths?|twice|double|triple|thrice"
+    r"|squared?(?: root)?|cubed?(?: root)?"
     r"|roots?|log(?:arithm)?|ln|sin|cos|tan|sqrt|reciprocal|inverse|opposite|negative|sum|product|difference|quotient"
     r"|multiple|divided|times|plus|minus|modulo|mod|factorial|remainder|average|multiplied|subtracted|added"
     r"|adding|adds?"
     r"|subtract(?:ing)?|multiply(?:ing)?|divid(?:e|ing)|power)"
     r"(?:\s+(?:of|by|from|to|and|as much as|as many as|the|a|when))*\s*[({]?\s*$"
-    r"|(?:一半|平方根?|立方根?|倒数|相反数|根号|绝对值|加上?|减去?|乘以?|除以|负)\s*[是的]?\s*$",
+    r"|(?:取决于|根据|一半|平方根?|立方根?|倒数|相反数|根号|绝对值|加上?|减去?|乘以?|除以|负)\s*[是的]?\s*$",
     re.IGNORECASE,
 )
 _CHANGED_AFTER = re.compile(
-    r"\s*-?(?:squared|cubed|factorial|plus|minus|mod(?:ulo)?|choose|divided|multiplied|times\s+(?:the|as|that"
+    r"\s*-?(?:(?:more|less|fewer|greater|older|younger|higher|lower|longer|shorter) than|squared|cubed|factorial"
+    r"|plus|minus|mod(?:ulo)?|choose|divided|multiplied|times\s+(?:the|as|that"
     r"|more|[a-z]\b)"
     r"|[A-Za-z]*\s*and (?:a |one )?(?:half|quarter|third)|(?:halves|thirds?|fourths?|fifths?|tenths?|hundredths?)(?!\w)"
     r"|out of|in (?:every )?\d)(?!\w)|[^\W\d_]?半|的(?:平方|立方|一半|阶乘|倍数|倒数)|[加减乘除](?!入|少|了)"
@@ -117,11 +120,14 @@ _JOINED = re.compile(
     rf"{_UNIT_WORDS}\s*,?\s*(?:(?<!\w)(?:or|and|to|versus|vs\.?|through|till|until|and/or|nor|plus|minus|by"
     rf"|out of|in)(?!\w)|或者?|和|与|及|到|至|跟|又|还是"
     r"|[-~—+*/×÷·^、,:;±]|\\(?:times|cdot|div|pm|sim|,)|\s-\s)\s*"
-    r"(?:(?:maybe|perhaps|possibly|even|about|the|a|possibly|也?可能是?|也许是?|是|约|大约|[A-Za-z]\w?\s*=|steps?"
+    r"(?:(?:maybe|perhaps|possibly|even|about|the|a|possibly|也?可能是?|也许是?|是|约|大约|[A-Za-z]\w{0,3}\s*=|steps?"
     r"|[$€£¥])\s*){0,3}",
     re.IGNORECASE,
 )
-_COMPOUND = re.compile(r"\s?(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?|['\"′″°]\s?|\s)")
+_COMPOUND = re.compile(
+    r"\s?(?!(?:is|are|was|were|equals|gives|makes|gets|has|have)\s)(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?"
+    r"|['\"′″°]\s?|\s)"
+)
 # Said in passing: in brackets, or giving a reason or a condition.
 _REASON = (
     r"(?<!\w)(?:where|since|because|given|considering|by|using|as|when|while|for|with|at|provided|due to"

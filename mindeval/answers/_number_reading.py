@@ -27,10 +27,12 @@ _GLOSS = re.compile(
     re.IGNORECASE,
 )
 _LISTED = re.compile(
-    r"[^,;]{0,24}[,、;]\s*(?:(?:and|or|和|或者?|以及)\s*)?(?:[A-Za-z]\w?\s*(?:=|is|为)\s*)?[$€£¥]?\s*$", re.IGNORECASE
+    r"[^,;]{0,24}[,、;]\s*(?:(?:and|or|和|或者?|以及)\s*)?(?:[A-Za-z]\w{0,3}\s*(?:=|is|为)\s*)?[$€£¥]?\s*$",
+    re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(
-    r"(?<!\w)(?:or|maybe|perhaps|possibly|alternatively|could|might|may|depending|unless|otherwise)(?!\w)|或"
+    r"(?<!\w)(?:or|maybe|perhaps|possibly|alternatively|could|might|may|but|however|now|depending|unless"
+    r"|otherwise)(?!\w)|或"
     r"|也可能|也许|要么|还是",
     re.IGNORECASE,
 )
@@ -56,6 +58,13 @@ _WORDS = re.compile(
     r"(?<!\w)(?:an?|the|about|around|approximately|roughly|exactly|only|just|still|total|sum|of|equal|to|is|are"
     r"|be|now|also|he|she"
     r"|it|they|we|has|have|gets?|needs?|that|there|[A-Za-z]\w?)(?!\w)|[^\w\s]|\d|约|大约|共|总共|一共|等于",
+    re.IGNORECASE,
+)
+# Between two numbers of a sentence: the second says something of its own.
+_PREDICATE = re.compile(
+    r"[=≈→⇒,;:|(\n]|\\[a-z]|(?<!\w)(?:is|are|was|were|be|equals?|gives?|makes?|gets?|got|has|have|had|leaves?"
+    r"|left|needs?|becomes?"
+    r"|so|then|but|costs?|pays?|takes?|earns?|total|that|which)(?!\w)|'s(?!\w)|[是为得有剩共需等花付要用但]",
     re.IGNORECASE,
 )
 _CONTRASTED = re.compile(
@@ -147,8 +156,10 @@ def concluded_number(sentence: str) -> Number | str:
     if said[place] != "plain":
         return "cut off" if said[place] == "operand" else "unclear number"
     before = sentence[numbers[place - 1].end : number.start] if place else ""
-    if place and joined(before) and said[place - 1] not in ("label", "aside"):
+    if place and joined(before) and said[place - 1] not in ("label", "aside", "denied"):
         return "cut off" if re.search(r"[-+*/×÷]\s*$", before) else "several numbers"
+    if place and said[place - 1] == "plain" and not _PREDICATE.search(before):
+        return "several numbers"  # "5 days to finish 100 pages"
     side = _last_side(sentence, [number])
     if side and _EQUATION.search(re.split(r",(?!\d)|(?<!\w)(?:so|then|and)(?!\w)", sentence[:side])[-1]):
         return "unclear number"

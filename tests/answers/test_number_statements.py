@@ -83,7 +83,15 @@ NOT_SAID = {
         "The answer is {} and a half", "答案是{}个半", "答案是{}的一半", "\\boxed{{{}^n}}",
         "\\boxed{{0.\\overline{{{}}}}}", "\\boxed{{{}i}}",
     ],
+    "relations": [
+        "The answer is {} more than 11.", "The answer is {} less than 12.", "The answer depends on {}.",
+        "The answer is not given; {} is needed.", "There are {} apples. The answer is unknown.",
+        "答案取决于{}", "答案是{}‰",
+        "答案是{}余人", "The answer is {}ish", "The answer is {} plus tax.", "It takes {} days to finish 100 pages.",
+        "得到 $x_1={}, x_2=11$", "The answer is log {}.", "56 = {} * 8", "The answer is {} : 4", "答案是{}比1",
+    ],
     "labels": [
+        "答案是第{}个", "答案是选项{}", "The answer is option {}.",
         "#### Step {}", "Step {}", "Question {}", "see equation ({})", "As shown in [{}].", "第{}步", "见公式（{}）",
         "问题{}", "Figure {} shows it.",
         "## {}. Results", "1. First\n2. Second",
