@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-_BEGINS = r"(?:(?<=[\n.,;:!?。、—–\-(])|^)\s{0,3}(?:(?:but|and|oh|ah|well|um+|uh+|hmm+|so|然而|但是?|可是|哦|噢|啊|呃|嗯|哎呀?|唉)[\s,.…]{0,4}){0,3}"
+_BEGINS = (
+    r"(?:(?<=[\n.,;:!?。、—–\-(])|^)\s{0,3}"
+    r"(?:(?:but|and|oh|ah|well|um+|uh+|hmm+|so|然而|但是?|可是|哦|噢|啊|呃|嗯|哎呀?|唉)[\s,.…]{0,4}){0,3}"
+)
 # The writer starts again with other words: what follows replaces what was said.
 _CORRECTION = re.compile(
     r"(?<!\w)(?<!if )(?<!whether )(?<!in case )(?:oops|whoops|scratch that|strike that|my (?:bad|mistake|apologies)"
@@ -39,7 +42,10 @@ _SECOND_LOOK = re.compile(
     re.IGNORECASE,
 )
 # Another option is offered beside the answer.
-_ALTERNATIVE = re.compile(r"(?:^\s{0,3},?\s?or|[.!?;…\n]\s{0,3}(?:or|alternatively|then again))(?!\w)|[,。;\n]\s?(?:或者?|抑或|也可能)")
+_ALTERNATIVE = re.compile(
+    r"(?:^\s{0,3},?\s?or|[.!?;…\n]\s{0,3}(?:or|alternatively|then again))(?!\w)"
+    r"|[,。;\n]\s?(?:或者?|抑或|也可能)"
+)
 _INTERRUPTED = re.compile(
     r"(?:(?<!\w)(?:wait|hold on|hang on|no|nope)|等等|等一下|等下|慢着|且慢)[\s.,…!。—-]*$", re.IGNORECASE
 )

@@ -26,6 +26,11 @@ def _ambiguous(rule: str) -> Extraction:
     return Extraction(None, rule, ambiguous=True)
 
 
+def _unclear(doubt: str) -> Extraction:
+    """Options are named, and none is plainly asserted."""
+    return _ambiguous(doubt if doubt in (_DISAGREE, "several options") else "doubtful")
+
+
 def _decide(text: str, statements: list[Statement], reader: Reader, multiple: bool, weakest: int) -> Extraction | None:
     """The last assertion of the strongest kind, unless it is undecided or unsettled by what follows it. Kinds weaker
     than ``weakest`` count only where they correct what was said before."""
@@ -97,7 +102,7 @@ def _fallback(
         return None
     doubtful = [one for one in found if one.doubt]
     if doubtful:
-        return _ambiguous(doubtful[0].doubt if doubtful[0].doubt in (_DISAGREE, "several options") else "doubtful")
+        return _unclear(doubtful[0].doubt)
     if len({one.labels for one in found}) > 1:
         return _ambiguous("several options")
     rest = [one for one in statements if one.position >= found[0].end]
@@ -124,8 +129,9 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
     found = _fallback(text, letters, statements, reader, multiple) or _decide(
         text, statements, reader, multiple, weakest=CONCLUDED
     )
-    if found is None and any(one.doubt for one in statements):
-        return _ambiguous("doubtful")
+    doubtful = [one.doubt for one in statements if one.doubt]
+    if found is None and doubtful:
+        return _unclear(doubtful[-1])
     return (
         found
         or _fallback(text, only_mention(text, reader), statements, reader, multiple)
@@ -145,8 +151,11 @@ def extract_choice(
 
     Rules, strongest first: the last explicit statement ("the answer is C", ``\\boxed{C}``, "故选C"), what is said of
     the options ("C is correct", "A错误"), a letter alone at the beginning or on the last line, a conclusion ("so it's
-    C"), the only option mentioned, the only option whose text occurs. Denied options ("not A", "不选A"), questions and
-    suppositions are no answers. A later correction ("wait, ...") counts more than what it corrects. Only the answer to
+    C"), the only option that a short text mentions or spells. A statement counts only where its sentence plainly
+    asserts it: denied options ("not A", "不选A"), questions, suppositions, hedges ("may be A", "可能选A"), doubts and other
+    people's opinions ("some say A", "小明选A") are no answers, nor are letters of terms ("vitamin C", "维生素C"). A later
+    correction ("sorry, B", "更正：B") counts more than what it corrects, and an answer that is taken back ("just
+    kidding", "收回") or beside which another is offered is ambiguous. Only the answer to
     the question that was asked is read: reasoning blocks are dropped (used only where nothing visible is said), and
     the text is cut where the model runs on into a new question.
 

@@ -57,8 +57,8 @@ _SAYS = (
     r"|feels?|felt|suspects?|holds?|held|concludes?|concluded|proposes?|proposed|reckons?|supposes?|heard|rumou?red)"
 )
 
-# Each kind: (name, where it is looked for, pattern). "clause" is what precedes in the same clause, "sentence" in the same
-# sentence up to a word such as "so" or "but"; both without the determiners of the answer's name.
+# Each kind: (name, where it is looked for, pattern). "clause" is what precedes in the same clause, "sentence" in the
+# same sentence up to a word such as "so" or "but"; both without the determiners of the answer's name.
 _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
     (
         "condition",
@@ -99,7 +99,8 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
             r"|far from|suspicious"
             r"|sceptical|skeptical|hard to (?:believe|accept|see)|difficult to (?:believe|accept)|no (?:evidence"
             r"|reason|proof|basis)"
-            r"|pretend\w*|(?:refuse|hesitate|decline|fail|unable|regret|hate|afraid|reluctant|going|wanted)(?:s|d|ed)? to|except|not|cannot|never|nobody|no one|none|neither|nor|(?:not"
+            r"|pretend\w*|(?:refuse|hesitate|decline|fail|unable|regret|hate|afraid|reluctant|going|wanted)(?:s|d"
+            r"|ed)? to|except|not|cannot|never|nobody|no one|none|neither|nor|(?:not"
             r"|n't)\s+(?:\w+\s+)?(?:convinced|sure|certain|clear|obvious|enough|follow"
             r"|mean|imply|prove|show|suggest|think|believe|agree|say|the case|true|certain|possible|likely|correct"
             r"|right))"
@@ -176,6 +177,11 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
     ),
     (
         "example",
+        "sentence",
+        re.compile(r"^\W*(?:for example|for instance|e\.g\.)(?!\w)|^\W*(?:例如|比如|譬如)", re.IGNORECASE),
+    ),
+    (
+        "example",
         "clause",
         re.compile(
             r"(?<!\w)(?:format|form|template|such as|e\.g\.?|for example|example|for instance|like|write|reply with"
@@ -185,13 +191,6 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         ),
     ),
 ]
-_INTRODUCTIONS.append(
-    (
-        "example",
-        "sentence",
-        re.compile(r"^\W*(?:for example|for instance|e\.g\.)(?!\w)|^\W*(?:例如|比如|譬如)", re.IGNORECASE),
-    )
-)
 _SAYING = re.compile(
     rf"(.*?)(?<!\w){_SAYS}(?:\s+(?:me|us|him|her|it))?[\s,:\"'(]*(?:that(?!\w))?[\s\"'(]*$", re.IGNORECASE | re.DOTALL
 )
@@ -219,15 +218,18 @@ _OTHERWISE = re.compile(
 )
 # The statement is what the sentence speaks of: "that the answer is B is a myth", "选B会导致矛盾".
 _SUBJECT_AFTER = re.compile(
-    r"[\s\"'”’」』]*(?:(?:is|are|was|were|would be|will be|seems|sounds|looks|leads?|would lead|contradicts|remains)(?!\w)"
-    r"|的话|将?会(?!选)|导致|使得|有点|未免|就会|则会|太|不太|略|是?(?:不对|错|不正确|有误|不合理|不妥)|这(?:个|种|一)?(?:说法|观点|结论|答案)|但是?(?:有误|错|不对)|与否)",
+    r"[\s\"'”’」』]*(?:(?:is|are|was|were|would be|will be|seems|sounds|looks|leads?|would lead|contradicts"
+    r"|remains)(?!\w)"
+    r"|的话|将?会(?!选)|导致|使得|有点|未免|就会|则会|太|不太|略|是?(?:不对|错|不正确|有误|不合理|不妥)|这(?:个|种"
+    r"|一)?(?:说法|观点|结论|答案)|但是?(?:有误|错|不对)|与否)",
     re.IGNORECASE,
 )
 _OPINION_AFTER = re.compile(
     rf"[\s,(\"']*(?:is (?:the )?(?:correct|right|answer)[\s,]*)?(?:(?:that|as|which|or so|at least|is what"
     rf"|the one)\s+)*(?:according to (?:the )?(?:[\w']+ )?(?:(?i:{_PEOPLE_EN})|[A-Z][a-z]+(?!\w|'))(?!\w)"
     rf"|(?:says?|said|claims?|thinks?) (?![iI](?!\w))\w+|(?:(?i:{_PEOPLE_EN})|(?!I(?!\w)"
-    rf"|We(?!\w))[A-Z][a-z]+)(?:\s+\w+){{0,2}}\s+(?:{_SAYS}|gives?|gave|chooses?|chose|picks?|picked|selects?|selected|prefers?)(?!\w)|supposedly|allegedly|reportedly"
+    rf"|We(?!\w))[A-Z][a-z]+)(?:\s+\w+){{0,2}}\s+(?:{_SAYS}|gives?|gave|chooses?|chose|picks?|picked|selects?"
+    rf"|selected|prefers?)(?!\w)|supposedly|allegedly|reportedly"
     rf"|{_PEOPLE_ZH}[^,]{{0,4}}(?:说|认为|觉得)|的(?:人|同学|学生|考生|网友|朋友))",
 )
 
@@ -237,6 +239,7 @@ def certain(text: str) -> str:
     return _CERTAIN.sub(lambda match: " " * len(match.group()), text)
 
 
+@lru_cache(maxsize=1024)  # the rules ask for the same place again and again
 def _last_part(before: str, edge: re.Pattern) -> str:
     edges = list(edge.finditer(before))
     return before[edges[-1].end() :] if edges else before
@@ -266,7 +269,7 @@ def is_asked(text: str, position: int) -> bool:
 
 def doubt_before(text: str, position: int) -> str:
     """Why what stands at ``position`` is not plainly asserted by what introduces it: ``"condition"`` ("if ..."),
-    ``"hedge"`` ("maybe"), ``"doubt"`` ("I doubt that"), ``"wrong"`` ("it is wrong that"), ``"past"`` ("I first thought"),
+    ``"hedge"`` ("maybe"), ``"doubt"`` ("I doubt it"), ``"wrong"`` ("it is wrong that"), ``"past"`` ("I first thought"),
     ``"opinion"`` ("some say that"), ``"example"`` ("such as"); empty where it is."""
     return _doubt(clause_before(text, position), sentence_before(text, position))
 

@@ -35,7 +35,7 @@ _EXCEPTED = re.compile(
     r"\s*(?:that\s+|only\s+|仅|只有)?(?:options?\s*|选项\s*)?[(\[\"']*$",
     re.IGNORECASE,
 )
-# A label stands for itself at a clause's beginning or after these; elsewhere it ends a term ("vitamin C is", "维生素C是").
+# A label stands for itself at a clause's beginning or after these; elsewhere it ends a term ("vitamin C is").
 _APART = re.compile(
     r"(?:^|[\n.,;:!?()、。\"'“”—–/✗✘❌✓✔✅√×\-]|(?<!\w)(?:that|so|only|options?|choices?|answers?|statements?"
     r"|letter|therefore|thus|hence"
@@ -178,7 +178,8 @@ def _list_before(before: str, reader: Reader) -> bool:
     head = head.rstrip()
     begins = re.search(r"(?:both|neither)\s*[(\[\"']*$", before, re.IGNORECASE)
     return bool(begins) or any(
-        match.end() == len(head) and reader.one(head, match.start(), lower=False) for match in reader.item.finditer(head)
+        match.end() == len(head) and reader.one(head, match.start(), lower=False)
+        for match in reader.item.finditer(head)
     )
 
 

@@ -21,22 +21,26 @@ _ANSWERED = re.compile(
     r"|我的(?:答案|选择|最终)|因))"
 )
 _SPEAKS = re.compile(
-    r"[ \t]*(?:is|was|are|seems?|looks?|appears?|states?|says?|describes?|refers?|has|have|does|did|contains?|suggests?|means?|would|could"
+    r"[ \t]*(?:is|was|are|seems?|looks?|appears?|states?|says?|describes?|refers?|has|have|does|did|contains?"
+    r"|suggests?|means?|would|could"
     r"|might|may|can|talks?"
     r"|mentions?|gives?|claims?|implies|involves?|represents?|shows?|will|relates?|discusses|defines?)(?!\w)"
-    r"|[ \t]*(?:项|选项)?(?:的|在|把|将|说|讲|指|会|能|可|有|认|描|是(?!正确|对|答案|最|我的(?:答案|选择|最终)|因))"
+    r"|[ \t]*(?:项|选项)?(?:不(?!是|选)|部分|可能|未必|似乎|也许|看似|好像|正确与否|的|在|把|将|说|讲|指|会|能|可"
+    r"|有|认|描|是(?!正确|对|答案|最|我的(?:答案|选择|最终)|因))"
 )
 _SUBJECT = re.compile(r"[ \t]*(?:is|was|are)(?!\w)")
 _HEADING = re.compile(r"\W*\w[)\]\"'”」】]?(?:[.,):]|\s*\n)")
-_NEXT_HEAD = re.compile(r"(?:^|[\n.;。])\s*\(?([A-Za-z0-9])(?:\)|[.:](?=\s))")
+_NEXT_HEAD = re.compile(r"(?:^|[\n.;。])\s*[(\"'“【]?([A-Za-z0-9])[\"'”】]?(?:\)|[.:](?=\s))")
 _EDGE = re.compile(r"[,.;:!?。、\n)]|(?<!\w)(?:because|since|as|for|but)(?!\w)|因为")
 _RULED_OUT = re.compile(
-    r"(?:(?<!\w)(?:not|over|instead of|rather than|unlike|than|beats|against|without)(?!\w)|不是|而非|非|不选|胜过)\W*$",
+    r"(?:(?<!\w)(?:not|over|instead of|rather than|unlike|than|beats|against|without)(?!\w)|不是|而非|非|不选"
+    r"|胜过)\W*$",
     re.IGNORECASE,
 )
 _SHORT = 15
 _REJECTED = re.compile(
-    r"(?<!\w)(?:eliminated|rejected|excluded|discarded|removed|ruled out|distractors?|wrong|incorrect|not|none|without)[^.\n]*$|[排删][除去]",
+    r"(?<!\w)(?:eliminated|rejected|excluded|discarded|removed|ruled out|distractors?|wrong|incorrect|not|none"
+    r"|without)[^.\n]*$|[排删][除去]",
     re.IGNORECASE,
 )
 _FREE = re.compile(

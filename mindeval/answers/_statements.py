@@ -68,7 +68,8 @@ _DENYING_CUE = re.compile(
 # "so B", "it's B", "→ B": weaker than naming the answer.
 _CONCLUDING_CUE = re.compile(
     r"(?<!\w)(?:so|therefore|thus|hence|consequently|(?:it|that|this)(?:\s+(?:is|must be|has to be"
-    r"|should be|would be|(?:may|might|could|can)(?: also| well| still)? be)|'s)|i (?:think|believe|guess|reckon)|(?:that|this|which|so) leaves(?: us)?(?: with)?"
+    r"|should be|would be|(?:may|might|could|can)(?: also| well| still)? be)|'s)|i (?:think|believe|guess|reckon)"
+    r"|(?:that|this|which|so) leaves(?: us)?(?: with)?"
     r"|left with)"
     r"(?=[\s,:(\[])|[⇒⟹→]|=>|∴|(?:所以|因此|因而|故|综上(?:所述)?|可知|即|就是|是|只?剩下?)",
     re.IGNORECASE,
@@ -87,7 +88,8 @@ _CONCLUSION_BEFORE = re.compile(
 _CHOSEN_BY_EN = re.compile(
     r"^\W*(?:(?:so|then|therefore|thus|hence|and|finally|now|please|just|simply|i say|i'd say|\w+ly)\W+)*$"
     r"|(?:(?<!\w)(?:i|we|should|must|let's|let us|let me|please"
-    r"|(?:have|has|need|needs|going|want|decided?|like|forced|able|right|best|correct|safest?|me|us) to|(?:best|right|correct|safest) (?:\w+ )?is to)(?:'(?:d"
+    r"|(?:have|has|need|needs|going|want|decided?|like|forced|able|right|best|correct|safest?|me|us) to|(?:best"
+    r"|right|correct|safest) (?:\w+ )?is to)(?:'(?:d"
     r"|ll|m|re|ve))?"
     r"(?:\s+(?:would|will|shall|should|must|have|to|am|are|do|going|can|had|need|want|like|rather|ultimately"
     r"|therefore|thus|hence|then|also|still|now|just|finally|\w+ly))*)\s*$",
@@ -141,7 +143,8 @@ _OTHER_POLARITY = re.compile(
     r"|earlier|outdated|former|possible"
     r"|plausible|tempting|intuitive|other|another|potential|alternative|unlikely|naive|supposed|so-called"
     r"|would-be)\s+(?:\w+\s+)?"
-    r"|(?:错误|不正确|不恰当|有误|干扰|常见|上一个|前一个|上一题的?|原|旧|之前的|先前的|前面的|易错|误选|不对|错)的?\s*)$",
+    r"|(?:错误|不正确|不恰当|有误|干扰|常见|上一个|前一个|上一题的?|原|旧|之前的|先前的|前面的|易错|误选|不对"
+    r"|错)的?\s*)$",
     re.IGNORECASE,
 )
 _OPPOSITE = re.compile(

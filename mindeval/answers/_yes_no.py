@@ -11,27 +11,8 @@ from mindeval.answers._doubts import certain, clause_before, doubt_after, doubt_
 from mindeval.answers._result import Extraction
 from mindeval.answers._statements import all_answer_cues, doubt_of
 from mindeval.answers._text import BOX_MARK, fold, plain, segments, split_reasoning
+from mindeval.answers._yes_no_words import AFFIRMATIVE, NEGATIVE, Words
 
-# Words that say yes or no whatever words were asked for, if those are of this kind.
-_AFFIRMATIVE = ("yes", "true", "correct", "right", "是", "对", "正确", "成立", "属实", "没错")
-_NEGATIVE = (
-    "no",
-    "false",
-    "incorrect",
-    "wrong",
-    "untrue",
-    "否",
-    "不是",
-    "不对",
-    "不正确",
-    "错",
-    "错误",
-    "不成立",
-    "有误",
-    "并非如此",
-    "不是这样",
-    "不属实",
-)
 _NOT_THE_CASE = re.compile(
     r"(?:^|[.!?,;:\n]\s{0,3})(?:(?:so|but|however|therefore|thus|hence)[,\s]+)?(?:that|this|it|such|which)(?:'s"
     r"|\s+(?:is|was))?(?:\s+(?:not|never)|\s*(?:isn't|wasn't))"
@@ -40,7 +21,6 @@ _NOT_THE_CASE = re.compile(
     r"|非也)(?:的)?(?=[,。!;\s]|$)",
     re.IGNORECASE,
 )
-_ECHOED_ZH = re.compile(r"(?<!答案)(?:是不是|是否|对不对|能否|可否|有没有)")
 
 # What may follow a word that is an answer: a mark, the reason, a new clause; "no idea", "true love" are other words.
 _ENDS_EN = re.compile(
@@ -128,10 +108,10 @@ def extract_yes_no(text: str, yes: Sequence[str] = ("Yes",), no: Sequence[str] =
     """
     if {fold(word).lower() for word in yes} & {fold(word).lower() for word in no} or not yes or not no:
         raise ValueError(f"yes and no must be different words, but got yes={tuple(yes)!r} and no={tuple(no)!r}")
-    asked = _Words({fold(word).lower(): yes[0] for word in yes} | {fold(word).lower(): no[0] for word in no}, no[0])
+    asked = Words({fold(word).lower(): yes[0] for word in yes} | {fold(word).lower(): no[0] for word in no}, no[0])
     known = [asked]
-    if {fold(word).lower() for word in (*yes, *no)} & {*_AFFIRMATIVE, *_NEGATIVE}:
-        known.append(_Words({**dict.fromkeys(_AFFIRMATIVE, yes[0]), **dict.fromkeys(_NEGATIVE, no[0])}, no[0]))
+    if {fold(word).lower() for word in (*yes, *no)} & {*AFFIRMATIVE, *NEGATIVE}:
+        known.append(Words({**dict.fromkeys(AFFIRMATIVE, yes[0]), **dict.fromkeys(NEGATIVE, no[0])}, no[0]))
     visible, reasoning, rule = split_reasoning(text)
     for part in (visible, reasoning if rule == "closed reasoning" else ""):
         segment = certain(plain(segments(part)[0]))
@@ -140,36 +120,6 @@ def extract_yes_no(text: str, yes: Sequence[str] = ("Yes",), no: Sequence[str] =
             if found is not None:
                 return found
     return Extraction(None, rule if rule == "unclosed reasoning" else ("no answer" if text.strip() else "empty text"))
-
-
-class _Words:
-    """The words that mean yes and no, and how to find them."""
-
-    def __init__(self, meanings: dict[str, str], no: str):
-        self.meanings, self.no = meanings, no
-        self.yes = next(answer for answer in meanings.values() if answer != no)
-        forms = sorted(meanings, key=len, reverse=True)
-        self.pattern = re.compile("|".join(_bounded(word) for word in forms), re.IGNORECASE)
-        any_word = "|".join(map(re.escape, forms))
-        self.echo = re.compile(
-            rf"(?<![A-Za-z])(?:{any_word})[\"')*]*\s*(?:/|\||\bor\b|或者?|还是)\s*[\"'(*]*(?:{any_word})(?![A-Za-z])",
-            re.IGNORECASE,
-        )
-
-    def without_echoes(self, text: str) -> str:
-        """The text with "yes or no" and 是不是 blanked out, so that positions stay."""
-        text = self.echo.sub(lambda match: " " * len(match.group()), text)
-        return _ECHOED_ZH.sub(lambda match: " " * len(match.group()), text)
-
-    def opposite(self, answer: str) -> str:
-        return self.yes if answer == self.no else self.no
-
-
-def _bounded(word: str) -> str:
-    """Words of letters must stand alone; in Chinese text there are no gaps between words."""
-    left = r"(?<![A-Za-z0-9_])" if word[0].isascii() else ""
-    right = r"(?![A-Za-z0-9_']|-\w)" if word[-1].isascii() else ""
-    return left + re.escape(word) + right
 
 
 @dataclass(frozen=True)
@@ -181,7 +131,7 @@ class _Mention:
     answer: str
 
 
-def _mentions(text: str, words: _Words) -> list[_Mention]:
+def _mentions(text: str, words: Words) -> list[_Mention]:
     found = []
     for match in words.pattern.finditer(text):
         answer = _read(text, match, words)
@@ -190,7 +140,7 @@ def _mentions(text: str, words: _Words) -> list[_Mention]:
     return found
 
 
-def _read(text: str, match: re.Match, words: _Words) -> str | None:
+def _read(text: str, match: re.Match, words: Words) -> str | None:
     """What a word says where it stands, None where it is no answer."""
     word, answer = match.group().lower(), words.meanings[match.group().lower()]
     clause = clause_before(text, match.start()).replace(BOX_MARK, " ")
@@ -222,7 +172,7 @@ def _ends(text: str, match: re.Match) -> bool:
     return pattern.match(text, match.end()) is not None
 
 
-def _stated(text: str, words: _Words) -> tuple[_Mention | None, bool]:
+def _stated(text: str, words: Words) -> tuple[_Mention | None, bool]:
     """(the last explicit statement of a word, whether statements were doubtful or denied)."""
     stated, unclear = None, False
     for cue in all_answer_cues(text, verbs=False):
@@ -237,7 +187,9 @@ def _stated(text: str, words: _Words) -> tuple[_Mention | None, bool]:
                 break
             joined = _BOTH.match(text, match.end())
             both = joined and (other := words.pattern.match(text, joined.end())) and other.group() != match.group()
-            if both or (cue.denied and start == position) or doubt_of(text, cue) or doubt_after(text, match.end()):
+            if cue.denied and start == position:
+                stated, unclear = None, True
+            elif both or doubt_of(text, cue) or doubt_after(text, match.end()):
                 unclear = True
             else:
                 stated = _Mention(cue.start, match.end(), words.meanings[match.group().lower()])
@@ -245,18 +197,19 @@ def _stated(text: str, words: _Words) -> tuple[_Mention | None, bool]:
     return stated, unclear
 
 
-def _corrected(text: str, words: _Words) -> _Mention | None:
+def _corrected(text: str, words: Words) -> _Mention | None:
     """The last word right after a correction ("sorry, no")."""
     found = None
     for position in restarts(text):
         for match in words.pattern.finditer(text, position, position + 40):
-            if _CORRECTED.fullmatch(text[position : match.start()]) and _read(text, match, words):
-                found = _Mention(position, match.end(), words.meanings[match.group().lower()])
+            answer = _read(text, match, words) if _CORRECTED.fullmatch(text[position : match.start()]) else None
+            if answer:
+                found = _Mention(position, match.end(), answer)
                 break
     return found
 
 
-def _answer(text: str, words: _Words, sense: bool) -> Extraction | None:
+def _answer(text: str, words: Words, sense: bool) -> Extraction | None:
     """The answer of a text in some words; ``sense`` reads short texts only, by their meaning."""
     short = len(re.findall(r"[^\W\u4e00-\u9fff]+|[\u4e00-\u9fff]{2}", text)) <= _SHORT
     if sense and not short:
@@ -264,9 +217,9 @@ def _answer(text: str, words: _Words, sense: bool) -> Extraction | None:
     stated, unclear = _stated(text, words)
     mentions = _mentions(text, words)
     corrected = _corrected(text, words)
-    if corrected and (stated or mentions) and corrected.start > min(one.start for one in [*mentions, stated] if one):
-        if stated is None or corrected.start >= stated.start:
-            return _settled(text, corrected, "answer statement", words)
+    first = min((one.start for one in [*mentions, stated] if one), default=len(text))
+    if corrected and corrected.start > first and (stated is None or corrected.start >= stated.start):
+        stated = corrected
     if stated is not None:
         return _settled(text, stated, "answer statement", words)
     if sense and (not_so := _NOT_THE_CASE.search(text)):
@@ -276,7 +229,7 @@ def _answer(text: str, words: _Words, sense: bool) -> Extraction | None:
     return _unstated(text, mentions, short, words)
 
 
-def _unstated(text: str, mentions: list[_Mention], short: bool, words: _Words) -> Extraction | None:
+def _unstated(text: str, mentions: list[_Mention], short: bool, words: Words) -> Extraction | None:
     """The word at the beginning, on the last line, or the only one of both."""
     start = re.match(r"[\s\W]*", text.replace(BOX_MARK, " "))
     first = mentions[0] if mentions and start and mentions[0].start <= start.end() else None
@@ -296,7 +249,7 @@ def _unstated(text: str, mentions: list[_Mention], short: bool, words: _Words) -
     return _settled(text, mentions[-1], "only word mentioned", words)
 
 
-def _settled(text: str, one: _Mention, rule: str, words: _Words) -> Extraction:
+def _settled(text: str, one: _Mention, rule: str, words: Words) -> Extraction:
     """The answer of a mention, unless what follows takes it back; "no, that is wrong" confirms a no."""
     rest = text[one.end :]
     taken = (withdrawn if one.answer == words.no else retraction)(rest) is not None

@@ -14,6 +14,17 @@ TAGS = [
     ("[THINK]", "[/THINK]"),
     ("◁think▷", "◁/think▷"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<think >", "</think >"),
+    ("< think>", "</ think>"),
+    ("＜think＞", "＜/think＞"),
+    ("&lt;think&gt;", "&lt;/think&gt;"),
+    ('<think type="long">', "</think>"),
+    ("<Scratchpad>", "</scratchpad>"),
+    ("<analysis>", "</analysis>"),
+    ("<reflection>", "</reflection>"),
+    ("<inner_monologue>", "</inner_monologue>"),
+    ("<|thinking|>", "<|/thinking|>"),
+    ("<思考>", "</思考>"),
 ]
 
 
