@@ -34,6 +34,7 @@ OPINION = re.compile(
     r"(?<!\w)(?:he|she|they|some(?:one|body)?|people|many|most|students?|everyone|others|\w+'s|his|her|their|your)"
     r"(?:\s+\w+)?\s+(?:(?:might|may|would|could|will|often)\s+)?(?:says?|said|claims?|thinks?|thought|believes?"
     r"|guess\w*|answers?|answered)(?!\w)"
+    r"|(?-i:(?<!\w)(?!We|I\b)[A-Z][a-z]+) (?:says?|said|claims?|thinks?|thought|believes?|guess\w*)(?!\w)"
     r"|(?:有人|某人|别人|有的人?|有些人|学生|同学们?|他们?|她们?|大家|很多人|不少人)(?:可能|会|都|也)?(?:说|认为"
     r"|觉得|以为|猜)",
     re.IGNORECASE,
@@ -57,7 +58,7 @@ _BOUND = re.compile(
     r"|fewer) than"
     r"|a (?:maximum|minimum) of|within|nearly|almost|between|from|either|among|before|after|until|since)\s*"
     r"|(?<![-=])[<>]=?\s*|[≤≥≦≧]\s*|\\(?:l|g)(?:eq?|t)?(?:slant)?\s+"
-    r"|(?:不到|超过|至少|至多|最多|最少|不?大于|不?小于|不?多于|不?少于|不?高于|不?低于|介于|在|从|接近|将近"
+    r"|(?:不到|不足|超过|至少|至多|最多|最少|不?大于|不?小于|不?多于|不?少于|不?高于|不?低于|介于|在|从|接近|将近"
     r"|[大小多少高低]于)\s*)"
     r"(?:the|a|about|around|roughly|约|大约)?\s*$",
     re.IGNORECASE,
@@ -65,7 +66,8 @@ _BOUND = re.compile(
 _BOUND_AFTER = re.compile(
     r"\s*[A-Za-z%°\u4e00-\u9fff]{0,12}?\s*(?:(?<!\w)or (?:more|less|fewer|greater|above|below|higher|lower|over"
     r"|so)(?!\w)"
-    r"|(?:及|或)?以[上下内外]|开外|左右各)|\+(?!\s*[\w(\\])|\s*(?:<|>|≤|≥|\\[lg]eq?(?![a-z]))",
+    r"|(?<!\w)(?:at (?:most|least)|max(?:imum)?|min(?:imum)?|tops)(?!\w)|(?:及|或)?以[上下内外]|开外|左右各)"
+    r"|\+(?!\s*[\w(\\])|\s*(?:<|>|≤|≥|\\[lg]eq?(?![a-z]))",
 )
 # "half of 12", "the square root of 16", "5 squared", "3 and a half": the value is another one.
 _CHANGED = re.compile(
@@ -83,7 +85,8 @@ _CHANGED_AFTER = re.compile(
     r"\s*-?(?:(?:more|less|fewer|greater|older|younger|higher|lower|longer|shorter) than|squared|cubed|factorial"
     r"|plus|minus|mod(?:ulo)?|choose|divided|multiplied|times\s+(?:the|as|that"
     r"|more|[a-z]\b)"
-    r"|[A-Za-z]*\s*and (?:a |one )?(?:half|quarter|third)|(?:halves|thirds?|fourths?|fifths?|tenths?|hundredths?)(?!\w)"
+    r"|[A-Za-z]*\s*and (?:a |one )?(?:half|quarter|third)|(?:halves|quarters?|thirds?|fourths?|fifths?|tenths?"
+    r"|hundredths?)(?!\w)"
     r"|out of|in (?:every )?\d)(?!\w)|[^\W\d_]?半|的(?:平方|立方|一半|阶乘|倍数|倒数)|[加减乘除](?!入|少|了)"
     r"|-?ish(?!\w)|-odd(?!\w)|[余来](?=[^\W\d_])|[^\W\d_]?多(?![少边次种云])",
     re.IGNORECASE,

@@ -61,7 +61,7 @@ _NUMBER = re.compile(
 )  # fmt: skip
 # What, right behind a number, makes it a part of something else: a time, a date, a version, a range, a list, "2,74".
 _RUN_ON = re.compile(
-    rf"(?:[.,:/'’~-](?:{_CURRENCY})?\d|\d)[\d.,:/'’~-]*(?<=\d)|\s?(?:\^|\*\*)\s?[({{]?\s*[-+]?\d+|\s?[‰‱]"
+    rf"(?:[.,:/'’~-](?:{_CURRENCY})?\d|\d)[\d.,:/'’~-]*(?<=\d)|\s?(?:\^|\*\*)\s?[({{]?\s*[-+]?\d+|\s?[‰‱]|\\\d+"
     rf"|(?:\ \d{{3}}(?!\d))+"
 )
 _WIDE = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFF01, 0xFF5F) if chr(code) not in "（）"}

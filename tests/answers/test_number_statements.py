@@ -47,6 +47,7 @@ NOT_SAID = {
         "设x={}", "If the answer is {}, then x = 2.",
     ],
     "doubted": [
+        "Bob thinks it is {}.",
         "I doubt it is {}", "I don't think it is {}.", "Some say {}.", "有人说是{}", "我怀疑是{}", "Maybe {}.",
         "It might be {}",
         "可能是{}。", "The student's answer is {}.", "He claims the answer is {}.", "可能是{}也可能是11",
@@ -57,6 +58,7 @@ NOT_SAID = {
         "#### {}\nHmm, that doesn't look right.", "The answer is {}. Let me check: 4 + 4 = 8.",
     ],
     "bounds": [
+        "{} at most", "不足{}天",
         "more than {}", "at least {}", "The answer is at least {}", "The answer is over {}", "less than {}",
         "{} or more",
         "The answer is {}+", "x > {}", "\\boxed{{x \\ge {}}}", "至少{}", "答案大于{}", "答案不超过{}",
