@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 
+from mindeval.answers._number_context import OPINION
+from mindeval.answers._number_reading import concluded_number, stated_number
+from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans
+from mindeval.answers._numerals import Number, scan
 from mindeval.answers._result import Extraction
-from mindeval.answers._statements import answer_cues
-from mindeval.answers._text import BOX_MARK, boxes, segments, split_reasoning, unwrap_fonts
-from mindeval.answers.numbers import Number, check_options, find_numbers, number_text, scaled
+from mindeval.answers._statements import Cue, all_answer_cues, doubt_of
+from mindeval.answers._tags import tagged
+from mindeval.answers._text import BOX_MARK, segments, split_reasoning
+from mindeval.answers.numbers import check_options, number_text, scaled
 
 
 def extract_number(
@@ -21,11 +26,15 @@ def extract_number(
 ) -> Extraction:
     r"""The number that a generated text gives as its answer, in the canonical form of ``number_text``.
 
-    The last explicit statement wins: ``#### 18``, ``\boxed{18}``, "the answer is 18", "答案是18"; of an equation the
-    side after the last ``=``. Without a statement the last number of the text is taken, unless ``fallback`` is False.
-    Thousands separators (``1,080``, ``1{,}080``, ``1\,080``, full-width), currency, units, fractions, scientific
-    notation, signs (also U+2212) and "million"/"万" are understood. A statement with two numbers ("3 or 4",
-    "between 3 and 5") is ambiguous.
+    The last explicit statement wins: ``#### 18``, ``\boxed{18}``, ``<answer>18</answer>``, "the answer is 18",
+    "答案是18"; of an equation the side after the last ``=``. Without a statement the last number of the text is taken,
+    unless ``fallback`` is False. Thousands separators (``1,080``, ``1{,}080``, ``12,34,567``, full-width), currency,
+    units, fractions, powers, scientific notation, signs (also U+2212 and "minus"), "million"/"万" and short number
+    words are understood.
+
+    What is denied ("not 5"), asked, supposed ("if x = 5"), said in passing ("10 (since x = 3)") or a name ("step 2") is
+    no answer. A range, a bound ("at least 5"), an alternative, a list, a compound ("5 feet 10 inches"), a time or
+    date, and an expression that is not evaluated (``2\pi``, ``5!``) are ambiguous, as is a number that is taken back.
 
     Args:
         text: What the model generated.
@@ -45,6 +54,8 @@ def extract_number(
         '5'
         >>> extract_number("#### 1,080").answer
         '1080'
+        >>> extract_number("The answer is between 5 and 10.")
+        Extraction(answer=None, rule='several numbers', ambiguous=True)
         >>> extract_number("No numbers here!")
         Extraction(answer=None, rule='no number', ambiguous=False)
     """
@@ -54,136 +65,184 @@ def extract_number(
     visible, reasoning, rule = split_reasoning(text)
     if rule == "unclosed reasoning" and not visible.strip():
         return Extraction(None, rule)
-    found = None
-    for part in (visible, reasoning):
-        found = found or _of_part(unwrap_fonts(segments(part)[0]), prefer, marker, fallback, percent, decimal)
+    found = _of_part(segments(visible)[0], prefer, marker, fallback, decimal)
+    if found is None and not visible.strip():  # the answer was stated before the reasoning was closed, and not again
+        found = _of_part(segments(reasoning)[0], prefer, marker, False, decimal)
     if found is not None:
-        return found
+        return _extraction(*found, percent)
     return Extraction(None, "no answer line" if marker else "no number")
 
 
 def _of_part(
-    text: str, prefer: str, marker: str | None, fallback: bool, percent: str, decimal: str
-) -> Extraction | None:
+    text: str, prefer: str, marker: str | None, fallback: bool, decimal: str
+) -> tuple[Number | str, str] | None:
     if marker is not None:
-        lines = [line for line in text.split("\n") if line.strip().startswith(marker)]
-        return _first(lines[-1].strip()[len(marker) :], "answer line", percent, decimal) if lines else None
-    if prefer == "statement":
-        stated = _stated(text, percent, decimal)
-        if stated is not None or not fallback:
-            return stated
-    text = re.sub(r"(?m)^\s*\d+[.)、]\s+(?=\D)", "", text)  # the numbers of a list
-    numbers = list(find_numbers(text, decimal=decimal))
-    if not numbers:
+        lines = [line.strip() for line in text.split("\n") if line.strip().startswith(marker)]
+        line = prepared(lines[-1][len(marker) :], decimal).replace(BOX_MARK, " ") if lines else ""
+        number = stated_number(line)
+        return (number, "answer line") if number else None
+    content, text = tagged(text)
+    if prefer != "statement":
+        numbers = list(scan(prepared(text, decimal).replace(BOX_MARK, " ")))
+        return (numbers[0 if prefer == "first" else -1], f"{prefer} number") if numbers else None
+    if content:
+        found = _of_part(content, prefer, None, True, decimal)
+        number = found[0] if found else stated_number(prepared(content, decimal)) or "unclear number"
+        return number, "answer statement"
+    text = prepared(text, decimal)
+    stated, end = _stated(text)
+    if isinstance(stated, tuple):
+        return stated
+    text = text[end:]
+    if not fallback:
         return None
-    chosen = numbers[0] if prefer == "first" else numbers[-1]
-    if _unclear(text, chosen):
-        return Extraction(None, "unclear number", ambiguous=True)
-    if prefer == "statement" and (_unevaluated(text, chosen) or _cut_off(text, chosen)):
-        return Extraction(None, "cut off", ambiguous=True)
-    return _answer(chosen, "first number" if prefer == "first" else "last number", percent)
+    number = _last_number(text)
+    return (number, "last number") if number else None
 
 
-def _stated(text: str, percent: str, decimal: str) -> Extraction | None:
-    """The last explicit statement that holds a number."""
-    for start, end, content in reversed(boxes(text)):
-        text = f"{text[:start]}{BOX_MARK}{content}\n{text[end:]}"
-    text = re.sub(r"<\s*/?\s*answer\s*>", lambda tag: "\n" if "/" in tag.group() else BOX_MARK, text)
-    found = None
-    text = re.sub(r"(?m)^A(?=:\s)", "Answer", text.replace("\\$", "$"))
-    text = re.sub(
-        r"\*\*|__|\\[()\[\]]|\\(?:left|right)(?![a-z])|(?<!\\)\$(?=\s*[-\d.\\])(?=[^$]*\$)|(?<=[\d}\s])\$(?!\s?\d)",
-        "",
-        text,
-    )
-    for cue in answer_cues(text, verbs=False):
-        if not _LINK.search(text[cue.start : cue.end]):
-            continue  # "she answers 12 questions"
-        sign = re.search(r"[-−–+$€£¥]+$", text[cue.start : cue.end])  # taken for punctuation there
-        begin = cue.start + sign.start() if sign else cue.end
-        tail = re.split(r"\n|(?<!\d)\.(?=\s|$)|(?<=\d)\.(?=\s|$)|[。;]", text[begin:].lstrip(), maxsplit=1)[0]
-        rule = {BOX_MARK: "boxed", "#": "####"}.get(text[cue.start], "answer statement")
-        stated = _first(tail, rule, percent, decimal)
-        if stated is not None and not cue.denied:
-            found = stated
-        elif stated is not None and (but := re.search(r"(?<!\w)but(?!\w)|而是", tail)):
-            found = _first(tail[but.end() :], rule, percent, decimal) or found
-    return found
+def _extraction(number: Number | str, rule: str, percent: str) -> Extraction:
+    if isinstance(number, str):
+        return Extraction(None, number, ambiguous=True)
+    value = scaled(number, percent)
+    return Extraction(None, "unclear number", ambiguous=True) if value is None else Extraction(number_text(value), rule)
 
 
+_STATEMENTS, _WINDOW = 100, 600  # of a text, and the characters of each: bounds on the work
 _LINK = re.compile(rf"[:=#→>{BOX_MARK}]|(?<!\w)(?:is|are|was|were|be|equals?)(?!\w)|是|为|等于|答案")
-_JOINED = re.compile(
-    r"\s*(?:or|and|to|versus|或者?|和|与|到|至|[-+*/×÷·^,、]|\\times|\\cdot|\\div|\\pm|±)\s*$", re.IGNORECASE
+_SWALLOWED = re.compile(
+    r"(?:[-+$€£¥]+\s*|—|(?<=\s)(?:[Oo]ne|(?:option|choice)s?\s*)|第\s*|选项\s*)$"
+)  # taken for punctuation and filler there
+
+
+def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
+    """The last explicit statement of a number, or the end of the last statement of something else."""
+    found: tuple[Number | str, str] | None = None
+    last = 0
+    for cue in reversed(all_answer_cues(text, verbs=False)[-_STATEMENTS:]):
+        doubt = doubt_of(text, cue)
+        number, end = _behind(text, cue) if doubt in ("", "hedge") else ("", 0)
+        if number == "":
+            continue
+        if found is not None:  # another one of two hedged statements
+            if isinstance(number, Number) and isinstance(found[0], Number) and number.value != found[0].value:
+                found = "several numbers", found[1]
+            break
+        if number == "other":
+            return None, end
+        found, last = (number, _rule(text[cue.start])), end
+        if not (cue.hedged or doubt == "hedge"):
+            break
+    if found is not None and isinstance(found[0], Number):
+        found = _corrected(found[0], text[last:]), found[1]
+    return found, 0
+
+
+def _behind(text: str, cue: Cue) -> tuple[Number | str, int]:
+    """What a cue is followed by: a number, or why it is not clear; "other", or "" for nothing; and its end."""
+    written = text[cue.start : cue.end]
+    if not _LINK.search(written) or OPINION.search(text[max(0, cue.start - 60) : cue.start].rsplit("\n", 1)[-1]):
+        return "", 0  # "she answers 12 questions"
+    swallowed = _SWALLOWED.search(written)
+    begin = cue.start + swallowed.start() if swallowed else cue.end
+    start, end = next(sentence_spans(text[begin : begin + _WINDOW]), (0, 0))
+    tail = text[begin + start : begin + end]
+    if not ("\n" in text[begin : begin + start] and is_question(tail)):
+        number = stated_number(tail, cue.denied)
+        if number:
+            return number, begin + (start + number.end if isinstance(number, Number) else end)
+    if _UNKNOWN.search(written + " " + tail):
+        return "unclear number", begin + end
+    if cue.denied or not re.search(r"\w", tail):
+        return "", 0
+    return ("" if written[0] == "#" else "other"), begin  # a heading
+
+
+def _rule(first: str) -> str:
+    return {BOX_MARK: "boxed", "#": "####"}.get(first, "answer statement")
+
+
+_UNKNOWN = re.compile(
+    r"(?<!\w)(?:unknown|unclear|undefined|undetermined|indeterminate|infinite|impossible|cannot|can't"
+    r"|not (?:known|clear|given"
+    r"|possible|enough|defined|sure)|no solutions?|does not exist)(?!\w)|无解|未知|无法|不能|不存在|不确定|不知道|无穷",
+    re.IGNORECASE,
 )
-
-
-def _first(tail: str, rule: str, percent: str, decimal: str) -> Extraction | None:
-    """The number at the beginning of a statement, or after its last equals sign; not one of several."""
-    sides = re.split(r"=|≈|\\approx", tail)
-    tail = sides[-1] if any(True for _ in find_numbers(sides[-1], decimal=decimal)) else tail
-    numbers = list(find_numbers(tail, decimal=decimal))
-    if not numbers:
-        return None
-    between = [tail[one.end : two.start] for one, two in zip(numbers, numbers[1:])]
-    joined = [gap for gap in between[:1] if _JOINED.fullmatch(_without_units(gap))]
-    range_start = re.search(r"(?:between|from|either)\s*$", tail[: numbers[0].start], re.IGNORECASE)
-    if joined or range_start or _unclear(tail, numbers[0]) or _algebra(tail, numbers[0]):
-        return Extraction(None, "several numbers", ambiguous=True)
-    return _answer(numbers[0], rule, percent)
-
-
-def _without_units(gap: str) -> str:
-    """The gap between two numbers without the units of the first: "3 apples or 4", "2 hours and 30 minutes"."""
-    return re.sub(r"^\s*[A-Za-z\u4e00-\u9fff%°]+(?=\s*(?:or|and|to|或|和|至|到))", "", gap)
-
-
-def _algebra(tail: str, number: Number) -> bool:
-    """ "10 + x", "10+John's age": the number is a part of the answer only."""
-    return (
-        re.match(r"\s*(?:[+*/×÷^]|-\s*[A-Za-z]|\\(?:times|cdot|sqrt|pi))\s*[A-Za-z\\(]", tail[number.end :]) is not None
-    )
-
-
-def _unclear(text: str, number: Number) -> bool:
-    """ "2,74" and "1 000" may be one number or two, "12:30" is a time, "10^3" is not 10."""
-    return (
-        number.value is None
-        or re.match(r"[,:]\d|[ ]\d{3}(?!\d)|\s*(?:\^|\*\*\d)", text[number.end :]) is not None
-        or re.search(r"\d[,:]$", text[: number.start]) is not None
-        or (
-            re.search(r"(?<!\d)\d{1,3}[ ]$", text[: number.start]) is not None
-            and re.match(r"\d{3}(?!\d)", text[number.start :]) is not None
-        )
-    )
-
-
-_MAX_DIGITS = 40  # more are a model that repeats itself
-_UNFINISHED = re.compile(
-    r"(?:[-+*/×÷=<,(:]|(?<!\w)(?:an?|the|of|for|from|to|and|or|both|is|are|in|on|by|with|at|that|so|then|we|as"
-    r"|per|if|when|each|her|his|its"
-    r"|their)|[的和与是为把在])\s*$",
+_REJECTED = re.compile(
+    r"\n[ \t$]*(?:(?:is|was|would be)\s+(?:\w+ly\s+)?(?:not|wrong|incorrect|impossible|too)(?!\w)|(?:显然"
+    r"|明显)?(?:不对|不是|是错|错))"
+)
+# The text takes back what it said, or only looks at it again.
+_RETRACTED = re.compile(
+    r"(?<!\w)(?:(?:that|this|it|which|i|my (?:answer|calculation)|the (?:answer|result) (?:above|i gave))(?:'s"
+    r"| is| was|'m| am)\s+"
+    r"(?:not right|not correct|not true|wrong|incorrect|mistaken|a mistake|an error|off)|(?:an? |made "
+    r"|the )(?:mistake|error|typo)"
+    r"|(?:does not|doesn't|cannot|can't|isn't|don't) (?:look|seem|sound|add|be|think|right|correct)|my (?:bad"
+    r"|mistake|error)|edit:|update:|erratum|scratch that|correction|oops|sorry|apolog\w+|no,|not right|i meant?"
+    r"|on second thought|miscalculat\w+|misread|disregard|ignore that)(?!\w)"
+    r"|更正|(?:我|算|说|搞|弄|写|是|答|都)错|有误|不对(?![劲])|哦不|抱歉|重新计算后",
+    re.IGNORECASE,
+)
+_RECHECKED = re.compile(
+    r"(?<!\w)(?:wait|hold on|hmm+|actually|on reflection|let me (?:re|double|check|verify)\S*)(?!\w)|等等|等一下"
+    r"|再(?:检查|想|算|看)|重新",
+    re.IGNORECASE,
+)
+_EXPLICIT = re.compile(
+    r"(?:(?<!\w)(?:is|be|it's|was|equals|gives?|get|makes?|mean|meant|to|no,?|correction:?)|[=:]|是|为|正[:]?|得"
+    r"|对[,]?|等于)\W*$",
     re.IGNORECASE,
 )
 
 
-def _unevaluated(text: str, number: Number) -> bool:
-    """The number is an operand: "7 - 2", "(8 + 6)"."""
-    before = text[max(0, number.start - 40) : number.start].rstrip("$£€¥ ")
-    return re.search(r"[\d)%\]}]\s*(?:[-+*/×÷^]|\\times|\\cdot|\\div)$", before) is not None
+def _corrected(stated: Number, rest: str) -> Number | str:
+    """What becomes of a stated number where the text goes on: "Wait, I made an error, it is 7"."""
+    strong = list(_RETRACTED.finditer(rest))
+    weak = list(_RECHECKED.finditer(rest))
+    if _REJECTED.match(rest):
+        return "unclear number"
+    if not strong and not weak:
+        return stated
+    begin = (strong or weak)[-1].end()
+    later = _last_number(rest[begin:])
+    if isinstance(later, Number):
+        place = rest.rfind("\n", 0, begin)
+        number = next((n for n in reversed(list(scan(rest))) if n.value == later.value), later)
+        explicit = _EXPLICIT.search(rest[max(0, place, number.start - 24) : number.start])
+        told = explicit and (strong or explicit.group().strip(" $") not in ("=", ":"))
+        return stated if later.value == stated.value else later if told else "unclear number"
+    if later or strong:
+        return "unclear number"
+    return stated
 
 
-def _cut_off(text: str, number: Number) -> bool:
-    """The text breaks off after the number: within brackets, at an operator or a function word, or among digits."""
-    line = text.rstrip().rsplit("\n", 1)[-1]
-    open_bracket = line.count("(") > line.count(")") or line.count("<<") > line.count(">>")
-    digits = sum(char.isdigit() for char in text[number.start : number.end])
-    return (
-        open_bracket
-        or digits > _MAX_DIGITS
-        or _UNFINISHED.search(re.sub(r"(?<=\S)[*_`]+\s*$", "", text)[-40:]) is not None
-    )
+_OFFER = re.compile(
+    r"(?<!\w)(?:would you like|do you (?:want|need|have)|shall i|should i|can i|need (?:any|more)"
+    r"|any (?:other )?questions|does (?:that|this)|is there)(?!\w)|需要我|要不要|还有",
+    re.I,
+)
 
 
-def _answer(number: Number, rule: str, percent: str) -> Extraction:
-    value = scaled(number, percent)
-    return Extraction(None, "unclear number", ambiguous=True) if value is None else Extraction(number_text(value), rule)
+def _last_number(text: str) -> Number | str:
+    """The number that the last sentence with one concludes with, or why it cannot be told; "" without any."""
+    supposed = ""
+    spans = list(sentence_spans(text))
+    for start, end in reversed(spans):
+        sentence = text[max(start, end - 2000) : end]
+        if is_question(sentence):
+            if any(True for _ in scan(sentence)) and not _OFFER.search(sentence):
+                return "unclear number"
+            continue
+        number = concluded_number(sentence.replace(BOX_MARK, " "))
+        if number == "":
+            supposed = supposed or ("unclear number" if any(True for _ in scan(sentence)) else "")
+            continue
+        cues = all_answer_cues(sentence, verbs=False)
+        if any(doubt_of(sentence, cue) not in ("", "hedge", "unlinked") for cue in cues):
+            return "unclear number"  # "the student's answer is", "if the answer is"
+        if isinstance(number, str):
+            return "cut off" if cut_off(text, "") else number
+        if _RETRACTED.search(text, end - len(sentence) + number.end):
+            return "unclear number"
+        return "cut off" if cut_off(text, sentence[number.start : number.end]) else number
+    return supposed

@@ -5,29 +5,28 @@ from __future__ import annotations
 import ast
 import re
 
+from mindeval.answers._fences import fenced_blocks, lone_fences, parses
 from mindeval.answers._result import Extraction
 from mindeval.answers._text import split_reasoning
 
-_FENCE = re.compile(
-    r"^[ \t]*(```+|~~~+)[ \t]*([\w+#.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL
-)
-_LONE_FENCE = re.compile(r"^[ \t]*(?:```+|~~~+)[^\n]*$", re.MULTILINE)
-_PYTHON = ("", "python", "py", "python3", "py3", "ipython")
 # What begins a line at the margin after the function body has ended.
 _TOP_LEVEL = re.compile(r"^(?=\S)(?![)\]}#@])", re.MULTILINE)
+_TRIES = 400  # of parsing pieces of a text that does not parse as a whole
 
 
 def extract_code(text: str, *, entry_point: str | None = None, completion: bool = False) -> Extraction:
     """The Python code of a generated text, with its indentation as it was written.
 
-    Reasoning is dropped first. Of several fenced blocks the last that defines ``entry_point`` counts, without one the
-    first Python block. A closing fence without an opening one (the prompt opened it) ends the code. Text without
-    fences is code as a whole. Non-breaking spaces become spaces.
+    Reasoning is dropped first. Of several fenced blocks the last that defines ``entry_point`` counts; without one, or
+    if none does, the first that is marked as Python, else the first that is not marked. A fence may be of three or more
+    backticks or tildes, indented or in a list (its indentation is taken off), and unclosed. A closing fence without an
+    opening one (the prompt opened it) ends the code. Text without fences is code as a whole. Non-breaking spaces become
+    spaces.
 
     Args:
         text: What the model generated.
-        entry_point: The function that is asked for: what follows it at the margin (driver code, a second question) is
-            left out.
+        entry_point: The function, class or variable that is asked for. Its last definition, what runs before it, and
+            functions, classes, imports and constants after it are kept; calls, tests and prose around it are left out.
         completion: True if the text continues a prompt that ends inside a function: the body ends at the first
             statement at the margin, and a first line that lost a part of its indentation is aligned with the rest.
 
@@ -43,7 +42,7 @@ def extract_code(text: str, *, entry_point: str | None = None, completion: bool 
         return Extraction(None, rule)
     code, found = _fenced(visible.replace("\u00a0", " ").replace("\r\n", "\n"), entry_point, completion)
     if completion:
-        if entry_point is not None and _defines(code, entry_point):
+        if entry_point is not None and re.search(rf"^(?:async\s+)?def {re.escape(entry_point)}\b", code, re.MULTILINE):
             code = _definition(code, entry_point)
         else:
             code = _body(_aligned(code))
@@ -55,27 +54,27 @@ def extract_code(text: str, *, entry_point: str | None = None, completion: bool 
 
 
 def _fenced(text: str, entry_point: str | None, completion: bool) -> tuple[str, str]:
-    lone = _LONE_FENCE.findall(text)
-    opening = _LONE_FENCE.search(text)
-    if opening is None:
+    lone = lone_fences(text)
+    blocks = fenced_blocks(text)
+    if not lone and not blocks:
         return text, "whole text"
-    if len(lone) % 2 and opening.group().strip("`~ \t") == "" and _is_code(text[: opening.start()], completion):
-        before = text[: opening.start()]
+    bare = bool(lone) and lone[0].group().strip("`~ \t") == ""
+    if bare and len(lone) % 2 and _is_code(text[: lone[0].start()], completion):
+        before = text[: lone[0].start()]
         return (
             before if entry_point is not None else before[:-1] if before.endswith("\n") else before
         ), "closing fence"
-    blocks = [match.group(3) for match in _FENCE.finditer(text) if match.group(2).lower() in _PYTHON]
-    if not blocks:
+    candidates = [block for block in blocks if block.language in ("python", "")]
+    if not candidates:
         return "", "no Python block"
     if entry_point is not None:
-        defining = [
-            block
-            for block in blocks
-            if re.search(rf"^[ \t]*(?:async )?def {re.escape(entry_point)}\b", block, re.MULTILINE)
-        ]
-        if defining:
-            return defining[-1], "fenced block"
-    return blocks[0], "fenced block"
+        name = re.escape(entry_point)
+        for pattern in (_definition_of(entry_point), re.compile(rf"^[ \t]+(?:async\s+)?def {name}\b", re.MULTILINE)):
+            defining = [block for block in candidates if pattern.search(block.code)]
+            if defining:
+                return defining[-1].code, "fenced block"
+    marked = [block for block in candidates if block.language == "python"]
+    return (marked or candidates)[0].code, "fenced block"
 
 
 def _is_code(text: str, completion: bool) -> bool:
@@ -84,7 +83,7 @@ def _is_code(text: str, completion: bool) -> bool:
         return False
     if text.lstrip("\n")[:1] in " \t":
         return True
-    return _parses(f"def body():\n{_aligned(text)}" if completion else text)
+    return parses(f"def body():\n{_aligned(text)}" if completion else text)
 
 
 def _aligned(code: str) -> str:
@@ -96,7 +95,7 @@ def _aligned(code: str) -> str:
     levels = {len(line) - len(line.lstrip()) for line in following.split("\n") if line.strip()}
     written = len(first) - len(first.lstrip())
     for level in (written if written % 4 == 0 else 4, 4, written, *sorted(levels)):
-        if level > 0 and _parses(f"def body():\n{' ' * level}{first.lstrip()}{newline}{following}"):
+        if level > 0 and parses(f"def body():\n{' ' * level}{first.lstrip()}{newline}{following}"):
             return f"{blank}{' ' * level}{first.lstrip()}{newline}{rest}"
     return code
 
@@ -106,42 +105,83 @@ def _until_margin(code: str) -> str:
     return code[: end.start()] if end else code
 
 
-def _parses(code: str) -> bool:
-    try:
-        ast.parse(code)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return False
-    return True
+def _definition_of(name: str) -> re.Pattern:
+    name = re.escape(name)
+    return re.compile(rf"^(?:(?:async\s+)?def {name}\b|class {name}\b|{name}\s*(?::[^=\n]+)?=(?!=))", re.MULTILINE)
 
 
 def _defines(code: str, entry_point: str) -> bool:
-    return re.search(rf"^(?:async )?def {re.escape(entry_point)}\b", code, re.MULTILINE) is not None
+    return _definition_of(entry_point).search(code) is not None
 
 
 def _body(code: str) -> str:
-    """The body up to the first statement at the margin."""
-    for match in _TOP_LEVEL.finditer(code):
-        if match.start() > 0:
-            return re.sub(r"\n\s*\Z", "\n", code[: match.start()])
-    return code
+    """The body up to the first statement at the margin that is not within a string."""
+    ends = [match.start() for match in _TOP_LEVEL.finditer(code) if match.start() > 0]
+    if not ends:
+        return code
+    end = next((end for end in ends[:50] if parses(f"def body():\n{code[:end]}")), ends[0])
+    return re.sub(r"\n\s*\Z", "\n", code[:end])
 
 
 def _definition(code: str, entry_point: str) -> str:
-    """The code up to the end of the function that is asked for."""
-    start = re.search(rf"^(?:async )?def {re.escape(entry_point)}\b", code, re.MULTILINE)
-    if start is None:
+    """The definition that is asked for with what it may need: see extract_code."""
+    if not _defines(code, entry_point):
         return code
-    lines = code[start.start() :].split("\n")
-    depth = 0
-    for number, line in enumerate(lines):
-        margin = line[:1] not in (" ", "\t", "")
-        if number and margin and depth == 0 and not line.startswith(("#", ")", "]", "}")):
-            rest = [later for later in lines[number:] if later.strip()]
-            if re.match(r"(?:async\s+)?(?:def|class|import|from|@)\b|@|[A-Z_]+\s*=", line) and rest:
-                continue  # a helper may be defined after the function that uses it
-            kept = lines[:number]
-            while kept and (not kept[-1].strip() or kept[-1].startswith("#")):
-                kept.pop()
-            return code[: start.start()] + "\n".join(kept)
-        depth = max(0, depth + sum(line.count(c) for c in "([{") - sum(line.count(c) for c in ")]}"))
-    return code
+    pieces = _pieces(code)
+    place = max((number for number, piece in enumerate(pieces) if _defines(piece, entry_point)), default=None)
+    if place is None:
+        return code
+    kept = [piece for number, piece in enumerate(pieces) if number == place or _needed(piece, before=number < place)]
+    if len(kept) == len(pieces):
+        return code
+    lines = "".join(kept).split("\n")
+    while lines and (not lines[-1].strip() or lines[-1].startswith("#")):
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _pieces(code: str) -> list[str]:
+    """The code cut at its top-level statements; where it does not parse as a whole, at the lines where pieces do."""
+    lines = code.splitlines(keepends=True)
+    try:
+        nodes = ast.parse(code).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return _parsing_pieces(lines)
+    starts = [min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))]) - 1 for node in nodes]
+    edges = sorted({0, *starts, len(lines)})
+    return ["".join(lines[start:end]) for start, end in zip(edges, edges[1:])]
+
+
+def _parsing_pieces(lines: list[str]) -> list[str]:
+    margins = [number for number, line in enumerate(lines) if line[:1] not in (" ", "\t", "\n", "\r", "")]
+    pieces, tries, place = [], 0, 0
+    while place < len(margins):
+        start, width = margins[place], 1
+        edges = [*margins[place + 1 : place + 20], len(lines)]
+        for number, end in enumerate(edges, 1):
+            tries += 1
+            if tries > _TRIES:
+                break
+            if parses("".join(lines[start:end])):
+                width = number
+                break
+        pieces.append("".join(lines[start : edges[width - 1]]))
+        place += width
+    return pieces
+
+
+def _needed(piece: str, *, before: bool) -> bool:
+    """Whether the definition may need a piece: all that runs before it, definitions and constants behind it."""
+    try:
+        nodes = ast.parse(piece).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return False
+    if not nodes:
+        return before  # comments
+    node = nodes[0]
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+        return True
+    if before:
+        return not isinstance(node, ast.Expr) or isinstance(node.value, (ast.Call, ast.Constant))
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return bool(targets) and all(isinstance(target, ast.Name) and target.id.isupper() for target in targets)

@@ -1,4 +1,4 @@
-"""Where a text states an answer, in English and Chinese: cues, and whether each is asserted, denied, asked or supposed.
+"""Where a text states an answer, in English and Chinese: cues, and whether each is asserted, denied or doubtful.
 
 Nothing here knows what an answer looks like; the extractors read it from where a cue ends.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from mindeval.answers._doubts import clause_before, doubt_before, is_asked
 from mindeval.answers._text import BOX_MARK
 
 # "The answer is", "ANSWER:", "the correct option is"; adjectives that turn a cue round are seen by _OTHER_POLARITY.
@@ -18,25 +19,39 @@ _NOUN_EN = (
     r"(?:choices?|options?|selections?|solutions?|responses?|statements?|letters?|ones?)"
     r"|(?:my|final)\s+(?:choice|selection|pick|response)"
     r"|(?:choice|selection)(?=\s*[:=])"
-    r"|correct(?=\s*:)"
+    r"|(?:correct|selected)(?=\s*:)|solution(?=\s+is\s+(?:option|choice|\())|(?:exception|odd one out)(?=\s+is(?!\w))"
+    r"|(?:statement|one|option|sentence) that is (?:(?:not|in|un)\s*)?(?:true|correct|false|wrong)(?=\s+is(?!\w))"
+    # the questions "which is false?" and their like are answered so; "the incorrect option" is one that is ruled out
+    r"|(?:(?:in|un)?(?:correct|true|false|wrong|accurate))\s+(?:statement|sentence|claim|description"
+    r"|assertion)(?=\s+is(?!\w))"
     r")(?![\w])(?:\s*\((?:s|final|letter)\))?"
     # "the answer to this question is", "the best option among these would be"
     r"(?:\s+(?:to|for|of|in|from|among|here|out of|that)\b[^.!?:;\n]{0,80}?(?=\s*(?::|\b(?:is|are|would|should"
     r"|must)\b)))?"
 )
 _NOUN_OTHER = (
-    r"(?<!\w)(?:antwort|lösung|réponse|respuesta|resposta|risposta|antwoord|odpowiedź|ответ|정답|답|答え|正解)(?!\w{3})"
+    r"(?<!\w)(?:antwort|lösung|réponse|respuesta|resposta|risposta|antwoord|odpowiedź|ответ|정답|답|答え"
+    r"|正解)(?!\w{3})"
+    r"(?:\s+(?:correcta|correcte|corretta|finale?|richtige|верный))?"
 )
 _NOUN_ZH = (
-    r"(?:答案|(?<!\w)result(?=\s*(?:is|:|=))|正确选项|正解|正确的?(?:说法|表述|叙述|描述|判断|选择|选项|一项|做法)|答(?=\s*[::])"
+    r"(?:(?:说法|表述|叙述|描述|判断|推断|理解|分析|做法|观点)中?,?(?:错误|有误|不正确|不恰当|不准确|不合理|不属实"
+    r"|正确|恰当|准确)的(?:一项|选项|一个)?(?=[是为])"
+    r"|不属于[^,。;\n]{1,16}的(?:一项|选项|一个)?(?=[是为])"
+    r"|(?:错误|不正确|有误|不恰当|不准确)的(?:说法|表述|叙述|描述|判断|做法|观点)(?=[是为])"
+    r"|最(?:合适|恰当|符合题意|准确|合理|好|佳|贴切|可能|接近)的?(?:选项|一项|说法|选择)(?=[是为])"
+    r"|我的选择(?=[是为:])|【(?:解答|答)】"
+    r"|答案】?|(?<!\w)result(?=\s*(?:is|:|=))|正确选项|正解|(?<!不)正确的?(?:说法|表述|叙述|描述|判断|选择|选项"
+    r"|一项|做法)|答(?=\s*[::])"
     r"|回答(?=\s*[::是])|结果(?=\s*[::是为]))"
-    r"|(?<![不错])正确的(?=\s*(?:是|有|为|[::]))|符合题意的(?=\s*(?:是|有|为|[::]))"
+    r"|(?<![不错])正确的(?=\s*(?:是|有|为|[::]))|(?<!不)符合题意的(?=\s*(?:是|有|为|[::]))"
 )
 _VERB_EN = (
-    r"(?<!\w)(?:choos(?:e|es|ing)|chose|pick(?:s|ed|ing)?|select(?:s|ed|ing)?|go(?:es|ing)? with|opt(?:s|ed|ing)? for"
+    r"(?<!\w)(?:choos(?:e|es|ing)|chose|chosen|pick(?:s|ed|ing)?|select(?:s|ed|ing)?|go(?:es|ing)? with|opt(?:s|ed"
+    r"|ing)? for"
     r"|vote for|settled? on|i say|i'd say|mark)(?!\w)"
 )
-_VERB_ZH = r"(?:选择|选取|选定|应选|应该选|故选|可选|选|填)(?!项|自|手|民|举|中的|修|拔|材|题)"
+_VERB_ZH = r"(?:(?:应该?|应当|故|可)?选(?:择|取|定)?|填)(?!项|自|手|民|举|中的|修|拔|材|题)"
 _ANSWER_CUE = re.compile(
     "|".join([BOX_MARK, r"####", _NOUN_EN, _NOUN_OTHER, _NOUN_ZH, _VERB_EN, _VERB_ZH]), re.IGNORECASE
 )
@@ -46,16 +61,49 @@ _CHINESE_CUE = re.compile("|".join([BOX_MARK, r"####", r"(?<!\w)answer(?!\w)", _
 _DENYING_CUE = re.compile(
     r"(?<!\w)(?:rul(?:e|es|ed|ing) out|eliminat(?:e|es|ed|ing)|exclud(?:e|es|ed|ing)|discard(?:s|ed|ing)?"
     r"|reject(?:s|ed|ing)?"
-    r"|neither|not|never|except)(?!\w)|n't(?!\w)|(?:排除|去掉|删去|否定|不是|并非|而非)",
+    r"|neither|not|never|except|unlike|instead of|rather than)(?!\w)|n't(?!\w)|(?:排除|去掉|删去|否定|不是|并非"
+    r"|而非|绝非|决非|除了?)",
     re.IGNORECASE,
 )
 # "so B", "it's B", "→ B": weaker than naming the answer.
 _CONCLUDING_CUE = re.compile(
-    r"(?<!\w)(?:so|therefore|thus|hence|consequently|(?:it|that|this|which|he|she)(?:\s+(?:is|must be|has to be"
-    r"|should be|would be|was)|'s))"
-    r"(?=[\s,:(\[])|[⇒⟹→]|=>|∴|(?:所以|因此|因而|故|综上(?:所述)?|可知|即|就是|是)",
+    r"(?<!\w)(?:so|therefore|thus|hence|consequently|(?:it|that|this)(?:\s+(?:is|must be|has to be"
+    r"|should be|would be|(?:may|might|could|can)(?: also| well| still)? be)|'s)|i (?:think|believe|guess|reckon)"
+    r"|(?:that|this|which|so) leaves(?: us)?(?: with)?"
+    r"|left with)"
+    r"(?=[\s,:(\[])|[⇒⟹→]|=>|∴|(?:所以|因此|因而|故|综上(?:所述)?|可知|即|就是|是|只?剩下?)",
     re.IGNORECASE,
 )
+_THEREFORE = re.compile(r"so|therefore|thus|hence|consequently|所以|因此|因而|故$", re.IGNORECASE)
+# Before "是" and "it is": a conclusion begins its clause, or it says something of something else ("血型是A").
+_CONCLUSION_BEFORE = re.compile(
+    r"(?:^|那么?|这|它|应该?|应当|当然|显然|一定|必然|必定|肯定|只能|正确的|所以|因此|故|就|而|我(?:们)?(?:认为"
+    r"|觉得|想)"
+    r"|(?:(?:i|we) (?:think|believe|say|know|conclude|see|guess)|that|and|since|because|clearly|obviously"
+    r"|definitely|maybe|then))\s*$",
+    re.IGNORECASE,
+)
+
+# Who chooses: the writer, a duty, or nobody named; "students pick", "小明选" are told of others.
+_CHOSEN_BY_EN = re.compile(
+    r"^\W*(?:(?:so|then|therefore|thus|hence|and|finally|now|please|just|simply|i say|i'd say|\w+ly)\W+)*$"
+    r"|(?:(?<!\w)(?:i|we|should|must|let's|let us|let me|please"
+    r"|(?:have|has|need|needs|going|want|decided?|like|forced|able|right|best|correct|safest?|me|us) to|(?:best"
+    r"|right|correct|safest) (?:\w+ )?is to)(?:'(?:d"
+    r"|ll|m|re|ve))?"
+    r"(?:\s+(?:would|will|shall|should|must|have|to|am|are|do|going|can|had|need|want|like|rather|ultimately"
+    r"|therefore|thus|hence|then|also|still|now|just|finally|\w+ly))*)\s*$",
+    re.IGNORECASE,
+)
+_CHOSEN_BY_ZH = re.compile(
+    r"(?:^[\s\W]*|我们?|本人|笔者|咱们?|题目?|空|应该?|应当|必|故|所以|因此|因而|于是|则|就|[只须]?能|只有|必须|须"
+    r"|需要?|综上(?:所述)?|最终|最后"
+    r"|可以?|正确|正解|答案|结果|那么?|要|(?<![A-Za-z0-9项])还是|得|直接|果断|决定|建议|不如|而是|而|改|分析|考虑"
+    r"|看出|可[知得见]|比较|判断|推断|得出|排除法|计算|题意"
+    r"|知|此|以上|所述|来看|显然|当然|肯定|一定|会|将|再|便|仍然?|也|倾向于|优先|更)[\s:]*$"
+)
+_GERUND = re.compile(r"(?:choosing|picking|selecting|opting for)$", re.IGNORECASE)
+_GERUND_BY = re.compile(r"(?<!\w)(?:i|we)(?:'(?:m|re)|\s+(?:am|are))(?:\s+\w+ly)?\s*$", re.IGNORECASE)
 
 # What may stand between a cue and the answer.
 FILLER = re.compile(
@@ -69,123 +117,145 @@ FILLER = re.compile(
     r"|believe|that|it"
     r"|the|my|final|correct|right|best|option|options|choice|choices|letter|letters|answer|answers|case|course"
     r"|number|following|one|ones)(?!\w)|'s(?!\w)"
-    r"|(?:最终|正确|的|答案|应该|应当|应|该|显然|就|才|只能|只有|可以|是|为|即|选项|选择|选|项|有|包括|包含|如下|如下所示|一项|字母|个|了|我|认为|分别|第|以下|说法)"
+    r"|(?:最终|正确|的|答案|应该|应当|应|该|显然|就|才|只能|只有|可以|是|为|即|选项|选择|选|项|有|包括|包含|如下"
+    r"|如下所示|一项|字母|个|了|は|我|认为|分别|第|以下|说法)"
     r")",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(
     r"\s*(?:(?:is|are|was|were|can|could|would|should|do|does|did|will)?(?:\s*not|n't)(?!\w)|cannot(?!\w)"
-    r"|never(?!\w)|neither(?!\w)"
-    r"|不(?:应该|应当|应|该|会|能|可能|可以|可)?(?:是|为|选择|选)?|并?非|没有)",
+    r"|never(?!\w)|neither(?!\w)|anything but(?!\w)|far from(?!\w)|hardly(?!\w)"
+    r"|(?:绝|决|并|根本|肯定|一定|显然)?不(?:一定|太?可能|见得|应该|应当|应|该|会|能|可以|可)?(?:是|为|选择|选)?"
+    r"|[并绝决]?非|没有|未必|不见得)",
     re.IGNORECASE,
 )
 _NEGATED_BEFORE = re.compile(
-    r"(?:(?<!\w)(?:not|never|cannot|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't|couldn't|isn't"
-    r"|instead of|rather than|without)\s+(?:\w+\s+)?"
-    r"|(?:not|n't)\s+(?:(?:necessarily|really)\s+)?(?:think|believe|agree|say|mean|imply|the case|true|sure"
-    r"|certain)\s+(?:that\s+)?(?:the\s+)?(?:correct\s+)?"
-    r"|(?:不|别|勿|未|莫|没有?|不能|不可|不应|不应该|不该|不会|不宜|不可能)\s*)$",
+    r"(?:(?<!\w)(?:not|never|cannot|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't|couldn't|isn't|aren't|wasn't"
+    r"|instead of|rather than|without|nobody should|no one should|rul(?:e|es|ed|ing) out|eliminat(?:e|es|ed|ing)"
+    r"|exclud(?:e|es|ed|ing)|reject(?:s|ed|ing)?|avoid(?:s|ed|ing)?|neither|nor|unlike)\s+(?:be\s+"
+    r"|have\s+)?(?:\w+\s+)?"
+    r"|(?:不|别|勿|未|莫|没有?|不能|不可|不应|不应该|不该|不会|不宜|不可能|不要|不得|不是|并非|绝非|而非|排除|否定"
+    r"|去掉|除了?)\s*)$",
     re.IGNORECASE,
 )
 _OTHER_POLARITY = re.compile(
-    r"(?:(?<!\w)(?:wrong|incorrect|false|bad|worst|no|least \w+|student's|original|previous|initial"
-    r"|first)\s+(?:\w+\s+)?"
-    r"|(?:错误|不正确|不恰当|有误|干扰)的?\s*)$",
+    r"(?:(?<!\w)(?:wrong|incorrect|false|bad|worst|no|least \w+|original|previous|initial|first|popular|common|old"
+    r"|earlier|outdated|former|possible"
+    r"|plausible|tempting|intuitive|other|another|potential|alternative|unlikely|naive|supposed|so-called"
+    r"|would-be)\s+(?:\w+\s+)?"
+    r"|(?:错误|不正确|不恰当|有误|干扰|常见|上一个|前一个|上一题的?|原|旧|之前的|先前的|前面的|易错|误选|不对"
+    r"|错)的?\s*)$",
     re.IGNORECASE,
 )
-_SUPPOSED = re.compile(
-    r"(?<!\w)(?:if|whether|suppose|supposing|assume|assuming|unless|imagine|had|why|how)(?!\w)|如果|假如|假设|假使|倘若|若"
-    r"|要是|是否|是不是|为什么",
+_OPPOSITE = re.compile(
+    r"(?:in(?:correct|accurate)|untrue|false|wrong)|错误|有误|不正确|不恰当|不准确|不合理|不属", re.IGNORECASE
+)
+_HEDGE = re.compile(
+    r"\s*(?:(?:might|may|could|can|perhaps|maybe|possibly|arguably|either|supposedly|allegedly|plausibly"
+    r"|conceivably)(?!\w)|也?可能|也许|或许|大概|似乎|好像|要么|恐怕)",
     re.IGNORECASE,
 )
-_HEDGED = re.compile(
-    r"(?<!\w)(?:might|may|could|perhaps|maybe|possibly|tempt\w*|seem(?:s|ed)? to be|one could"
-    r"|some(?:one)? (?:would|might|may))(?!\w)"
-    r"|可能|也许|或许|大概",
+_LINK = re.compile(r"[:=\-–—→>]|(?<!\w)(?:is|are|was|be|ist|est|es|lautet)(?!\w)|'s|[是为选]", re.IGNORECASE)
+_UNLINKED_BY = re.compile(
+    r"^\W*(?:(?:so|then|therefore|thus|hence|and|finally|i|we|would|the|my|our|final|correct|best|right|故|本题"
+    r"|正确|最终|标准|参考|所以|因此|【)\W*)*$",
     re.IGNORECASE,
 )
-_HEDGE = re.compile(r"\s*(?:(?:might|may|could|perhaps|maybe|possibly)(?!\w)|可能|也许|或许)", re.IGNORECASE)
-_FORMAT = re.compile(
-    r"(?:format|form|template|such as|e\.g\.|for example|example|like|write|格式|形如|例如|写成)\W*$", re.IGNORECASE
-)
-_CLAUSE_EDGE = re.compile(r"[,.!?;:。!?;:、\n]|(?<!\w)(?:but|so|then|therefore|hence|thus)(?!\w)|但|那么|所以|因此|则")
-_SENTENCE_END = re.compile(r"[.!?。\n;](?!\d)|$")
-CORRECTION = re.compile(
-    r"(?<!\w)(?:wait|hold on|scratch that|correction|on (?:second thought|reflection)|i (?:was|am) wrong"
-    r"|i made a (?:mistake|an error)"
-    r"|let me (?:re-?\s?(?:check|consider|think|do|examine|read|calculate))|actually)(?!\w)|等等|等一下|更正|我错了"
-    r"|重新(?:考虑|检查|思考|计算)|不对[,!。]",
-    re.IGNORECASE,
-)
-RETRACTION = re.compile(
-    r"(?:that|this|it|which|my answer)(?:'s| is| was) (?:not right|not correct|wrong|incorrect)|(?:这|那)?(?:是错|不对"
-    r"|错了|有误)",
-    re.IGNORECASE,
-)
+_MAYBE = re.compile(r"(?:may|might|could|can)(?!\w)", re.IGNORECASE)
+_STEPS = 12  # fillers between a cue and its answer; "answer answer answer" without end is no statement
 
 
 @dataclass(frozen=True)
 class Cue:
-    """A place after which an answer is expected. ``tier`` is 1 for a named answer, 3 for a conclusion."""
+    """A place after which an answer is expected. ``tier`` is 1 for a named answer, 3 for a conclusion; ``hedged`` marks
+    "may be", ``opposite`` "the false statement is"."""
 
     start: int
     end: int
     tier: int
     denied: bool
-    hedged: bool
+    hedged: bool = False
+    name: str = ""
+
+    @property
+    def opposite(self) -> bool:
+        return _OPPOSITE.search(self.name) is not None
 
 
 def answer_cues(text: str, language: str | None = None, verbs: bool = True) -> list[Cue]:
-    """The cues that name an answer ("the answer is", "答案:", a box), in order, without suppositions and questions;
-    with ``verbs`` also those that make a choice ("I pick", "选")."""
+    """The cues that name an answer ("the answer is", "答案:", a box), in order, without doubtful ones but for hedges
+    ("may be"); with ``verbs`` also those that make a choice ("I pick", "选")."""
+    return [cue for cue in all_answer_cues(text, language, verbs) if doubt_of(text, cue) in ("", "hedge")]
+
+
+def all_answer_cues(text: str, language: str | None = None, verbs: bool = True) -> list[Cue]:
+    """As answer_cues, and the doubtful ones too, for which doubt_of says why."""
     pattern = {"en": _ENGLISH_CUE, "zh": _CHINESE_CUE, None: _ANSWER_CUE}[language] if verbs else _NOUN_CUE
-    return [cue for match in pattern.finditer(text) if (cue := _judge(text, match, tier=1)) is not None]
+    return [_cue(text, match, tier=1) for match in pattern.finditer(text)]
 
 
 def other_cues(text: str) -> list[Cue]:
     """The weaker cues: conclusions ("so", "it's"), and denials ("not", "排除")."""
-    concluded = [cue for match in _CONCLUDING_CUE.finditer(text) if (cue := _judge(text, match, tier=3)) is not None]
-    denied = [Cue(match.start(), match.end(), 3, True, False) for match in _DENYING_CUE.finditer(text)]
+    concluded = [
+        _cue(text, match, tier=3)
+        for match in _CONCLUDING_CUE.finditer(text)
+        if not re.match(r"it|th(?!.*leaves)|是|就|即", match.group(), re.IGNORECASE)
+        or _CONCLUSION_BEFORE.search(clause_before(text, match.start()))
+    ]
+    denied = [Cue(match.start(), match.end(), 3, True) for match in _DENYING_CUE.finditer(text)]
     return sorted(concluded + denied, key=lambda cue: (cue.start, cue.end))
 
 
-def _judge(text: str, match: re.Match, tier: int) -> Cue | None:
+def _cue(text: str, match: re.Match, tier: int) -> Cue:
+    denied = _NEGATED_BEFORE.search(clause_before(text, match.start())) is not None
     if match.group() in (BOX_MARK, "####"):
-        return Cue(match.start(), match.end(), tier, denied=False, hedged=False)
-    clause = clause_before(text, match.start())
-    if _OTHER_POLARITY.search(clause) or _SUPPOSED.search(clause) or is_asked(text, match.end()):
-        return None
-    if _FORMAT.search(text[max(0, match.start() - 30) : match.start()]):
-        return None
-    denied, end = skip_filler(text, match.end())
-    denied = denied or _NEGATED_BEFORE.search(clause) is not None
-    return Cue(match.start(), end, tier, denied, hedged=_HEDGED.search(clause + text[match.end() : end]) is not None)
+        return Cue(match.start(), match.end(), tier, denied, name=match.group())
+    negated, hedged, end = skip_filler(text, match.end())
+    hedged = hedged or (tier == 3 and _MAYBE.search(match.group()) is not None)
+    return Cue(match.start(), end, tier, denied or negated, hedged, match.group())
 
 
-def skip_filler(text: str, position: int) -> tuple[bool, int]:
-    """(a negation was passed, where the answer begins)."""
-    denied = False
-    while True:
-        negation = _NEGATION.match(text, position)
+def doubt_of(text: str, cue: Cue) -> str:
+    """Why a cue is not plainly asserted by what surrounds it, empty where it is; see ``_doubts``."""
+    if not cue.name:
+        return ""
+    if cue.name in (BOX_MARK, "####"):
+        return doubt_before(text, cue.start)
+    after, clause = cue.start + len(cue.name), clause_before(text, cue.start)
+    if _OTHER_POLARITY.search(clause):
+        return "wrong"
+    if doubt := doubt_before(text, after if _THEREFORE.match(cue.name) else cue.start):
+        return doubt
+    if is_asked(text, after):
+        return "question"
+    if not _chosen(cue.name, clause):
+        return "opinion"
+    is_noun = cue.name[-1:].lower() in "rs案"
+    if is_noun and not _LINK.search(text[cue.start : cue.end]) and not _UNLINKED_BY.match(clause):
+        return "unlinked"
+    return "hedge" if cue.hedged else ""
+
+
+def _chosen(name: str, clause: str) -> bool:
+    """A choice is the writer's own; cues that are no verbs of choice are."""
+    if re.fullmatch(_VERB_EN, name, re.IGNORECASE):
+        return (_GERUND_BY if _GERUND.match(name) else _CHOSEN_BY_EN).search(clause) is not None
+    if re.fullmatch(_VERB_ZH, name):
+        return re.match("应|故", name) is not None or _CHOSEN_BY_ZH.search(clause) is not None
+    return True
+
+
+def skip_filler(text: str, position: int) -> tuple[bool, bool, int]:
+    """(a negation was passed, a hedge was passed, where the answer begins)."""
+    denied = hedged = False
+    for _ in range(_STEPS):
+        negation, hedge = _NEGATION.match(text, position), _HEDGE.match(text, position)
         if negation and negation.end() > position:
             denied, position = True, negation.end()
-            continue
-        filler = _HEDGE.match(text, position) or FILLER.match(text, position)
-        if filler is None:
-            return denied, position
-        position = filler.end()
-
-
-def clause_before(text: str, position: int) -> str:
-    """The words of the clause that ends at ``position``."""
-    start = max(0, position - 120)
-    before = text[start:position]
-    edges = list(_CLAUSE_EDGE.finditer(before))
-    return before[edges[-1].end() :] if edges else before
-
-
-def is_asked(text: str, position: int) -> bool:
-    """The sentence around ``position`` ends as a question."""
-    end = _SENTENCE_END.search(text, position)
-    stop = end.start() if end else len(text)
-    return text[stop : stop + 1] == "?" or bool(re.search(r"[吗呢]$", text[position:stop]))
+        elif hedge:
+            hedged, position = True, hedge.end()
+        elif filler := FILLER.match(text, position):
+            position = filler.end()
+        else:
+            break
+    return denied, hedged, position

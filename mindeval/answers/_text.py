@@ -7,16 +7,18 @@ import unicodedata
 
 from mindeval.answers._result import Extraction
 
-# Opening and closing marks of reasoning, as model families write them.
-_REASONING_TAGS = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("[THINK]", "[/THINK]"),
-    ("◁think▷", "◁/think▷"),
+# Opening and closing marks of reasoning, as model families write them: <think>, </thinking>, <|begin_of_thought|>,
+# [THINK], ◁/think▷; also with blanks, attributes, full-width or escaped brackets.
+_REASONING_MARK = re.compile(
+    r"(?:<|＜|&lt;|\\<|◁|(?-i:\[(?=/?(?:THINK|THOUGHT|REASONING)\])))\s*[|｜]?\s*(?P<close>/|end_of_"
+    r"|end_)?\s*(?:begin_of_|begin_|start_of_)?"
+    r"(?:seed:|ant:?)?(?:think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|analysis|rationale"
+    r"|inner_?monologue"
+    r"|chain_of_thought|cot|deliberation|思考|推理|思维链)"
+    r"(?:\s[^<>＜＞]{0,60})?\s*[|｜]?\s*(?:>|＞|&gt;|▷|\])",
+    re.IGNORECASE,
 )
+_VISIBLE_MARK = re.compile(r"<[|｜]\s*(?:begin|end)_of_(?:solution|answer|response)\s*[|｜]>")
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _OTHER_CHANNEL = re.compile(r"<\|channel\|>(?!final)\w+")
 
@@ -78,33 +80,30 @@ def split_reasoning(text: str) -> tuple[str, str, str]:
         return visible, reasoning, "closed reasoning"
     if _OTHER_CHANNEL.search(text):
         return "", "", "unclosed reasoning"
-    reasoning, rule = "", "no reasoning"
-    for opening, closing in _REASONING_TAGS:
-        text, inside, found = _remove_blocks(text, opening, closing)
-        reasoning += inside
-        rule = found if found == "unclosed reasoning" or rule == "no reasoning" else rule
-    return text, reasoning, rule
+    return _without_blocks(_VISIBLE_MARK.sub("", text))
 
 
-def _remove_blocks(text: str, opening: str, closing: str) -> tuple[str, str, str]:
-    """Remove the blocks between two marks; nested and repeated marks are allowed."""
-    marks = list(re.finditer(f"{re.escape(opening)}|{re.escape(closing)}", text, re.IGNORECASE))
+def _without_blocks(text: str) -> tuple[str, str, str]:
+    """Remove the blocks between reasoning marks; nested and repeated marks are allowed."""
+    marks = list(_REASONING_MARK.finditer(text))
     if not marks:
         return text, "", "no reasoning"
-    visible, reasoning, depth, position = "", "", 0, 0
+    visible: list[str] = []
+    reasoning: list[str] = []
+    depth, position = 0, 0
     for mark in marks:
         piece, position = text[position : mark.start()], mark.end()
-        closes = mark.group().lower() == closing.lower()
+        closes = mark.group("close") is not None
         if depth:
-            reasoning += piece
+            reasoning.append(piece)
         elif closes:  # all that was written so far was reasoning
-            visible, reasoning = "", reasoning + visible + piece
+            reasoning, visible = [*reasoning, *visible, piece], []
         else:
-            visible += piece
+            visible.append(piece)
         depth = max(0, depth - 1) if closes else depth + 1
     if depth:
-        return visible, reasoning, "unclosed reasoning"
-    return visible + text[position:], reasoning, "closed reasoning"
+        return "".join(visible), "".join(reasoning), "unclosed reasoning"
+    return "".join(visible) + text[position:], "".join(reasoning), "closed reasoning"
 
 
 def segments(text: str) -> list[str]:
@@ -126,7 +125,8 @@ def fold(text: str) -> str:
     return text.translate(_SIMPLIFIED).replace("’", "'").replace("‘", "'").replace("`", "'")
 
 
-_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*")
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)(?![A-Za-z])\s*")
+_BARE = re.compile(r"[^\s$.,;，。{}\\]+(?:[.,]\d+)*")
 _LATEX_FONT = re.compile(
     r"\\(?:text|textbf|textit|textrm|texttt|textsf|mathrm|mathbf|mathsf|mathit|mathbb|mbox|operatorname|bm"
     r"|boldsymbol|bf|rm)"
@@ -135,31 +135,46 @@ _LATEX_FONT = re.compile(
 
 
 def boxes(text: str) -> list[tuple[int, int, str]]:
-    r"""(start, end, content) of each ``\boxed{...}``, ``\fbox{...}`` or ``\boxed x`` whose braces are balanced."""
-    found = []
-    for match in _BOX.finditer(text):
+    r"""(start, end, content) of each ``\boxed{...}``, ``\fbox{...}`` or ``\boxed x`` whose braces are balanced and that
+    is not empty; of boxes in one another the outermost, with the content of the innermost if that is all it holds."""
+    found: list[tuple[int, int, str]] = []
+    marks = list(_BOX.finditer(text))
+    closing = _closing_braces(text) if marks else {}
+    reached = 0
+    for match in marks:
         start = match.end()
-        if start >= len(text):
+        if match.start() < reached:
             continue
-        if text[start] != "{":
-            content = re.match(r"[^\s$.,;，。]+", text[start:])
-            if content and match.group()[-1:].isspace():
-                found.append((match.start(), start + content.end(), content.group()))
+        if text[start : start + 1] != "{":
+            if bare := _BARE.match(text, start):
+                found.append((match.start(), bare.end(), bare.group()))
             continue
-        depth = 0
-        for position in range(start, len(text)):
-            depth += {"{": 1, "}": -1}.get(text[position], 0) if text[position - 1] != "\\" else 0
-            if depth == 0:
-                found.append((match.start(), position + 1, text[start + 1 : position]))
-                break
+        end = reached = closing.get(start, -1)
+        while (inner := _BOX.match(text, start + 1)) and closing.get(inner.end(), -2) == end - 1:
+            start, end = inner.end(), end - 1
+        if reached > 0 and text[start + 1 : end].strip("{} \n"):
+            found.append((match.start(), reached + 1, text[start + 1 : end]))
     return found
+
+
+def _closing_braces(text: str) -> dict[int, int]:
+    """Where each brace that is opened is closed, in one pass."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for match in re.finditer(r"\\.|[{}]", text, re.DOTALL):
+        if match.group() == "{":
+            opened.append(match.start())
+        elif match.group() == "}" and opened:
+            closing[opened.pop()] = match.start()
+    return closing
 
 
 def unwrap_fonts(text: str) -> str:
     r"""``\text{B}`` and its kind as ``B``."""
-    previous = None
-    while previous != text:
-        previous, text = text, _LATEX_FONT.sub(r"\1", text)
+    for _ in range(20):  # deeper than anybody nests fonts, and a bound on the work
+        text, changed = _LATEX_FONT.subn(r"\1", text)
+        if not changed:
+            break
     return text
 
 
@@ -180,4 +195,4 @@ def plain(text: str) -> str:
         r"\\[()\[\]]|\\[,;:! ]|\\quad|\\left|\\right|\$|\*+|(?<!\w)_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)", "", text
     )
     text = re.sub(r"^[ \t]*(?:#{1,6}(?!#)|>+)[ \t]*", "", text, flags=re.MULTILINE)
-    return fold(text)
+    return re.sub(r"[ \t]{2,}", " ", re.sub(r"[ \t]*\n\s*\n\s*", "\n\n", fold(text)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from mindeval.answers._answer_number import extract_number
 from mindeval.answers._choices import extract_choice
 from mindeval.answers._code_text import extract_code
-from mindeval.answers._freeform import extract_boxed, extract_text, extract_yes_no
+from mindeval.answers._freeform import extract_boxed, extract_text
 from mindeval.answers._result import Extraction
 from mindeval.answers._text import strip_reasoning
+from mindeval.answers._yes_no import extract_yes_no
 
 __all__ = [
     "Extraction",

@@ -55,6 +55,42 @@ WRITTEN = {
     "3万": "30000",
     "1.5亿": "150000000",
     "100000000001": "100000000001",
+    "1 234 567": "1234567",
+    "1\u00a0234": "1234",
+    "1'234'567": "1234567",
+    "12,34,567": "1234567",
+    "1_000_000": "1000000",
+    "１，２３４": "1234",
+    "minus 5": "-5",
+    "negative 5": "-5",
+    "负5": "-5",
+    "\\frac{-3}{4}": "-3/4",
+    "\\frac{3}{-4}": "-3/4",
+    "-\\dfrac{3}{4}": "-3/4",
+    "3万5千": "35000",
+    "1亿2000万": "120000000",
+    "2千5百": "2500",
+    "2千万": "20000000",
+    "5k": "5000",
+    "€5M": "5000000",
+    "€3bn": "3000000000",
+    "5 thousand": "5000",
+    "3 hundred": "300",
+    "3 hundred thousand": "300000",
+    "2 dozen": "24",
+    "2 crore": "20000000",
+    "5分之3": "3/5",
+    "百分之50": "50",
+    "3又2分之1": "7/2",
+    "3 又 1/2": "7/2",
+    "3 1/2": "7/2",
+    "3 and 1/2": "7/2",
+    "10⁴": "10000",
+    "10^4": "10000",
+    "10^{4}": "10000",
+    "10**4": "10000",
+    "2^10": "1024",
+    "10^{-2}": "1/100",
 }
 STATED = [
     "{}",
@@ -91,6 +127,16 @@ def test_each_way_to_write_a_number_is_read_in_each_statement(written, template)
     assert Fraction(found.answer) == Fraction(WRITTEN[written])
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["3千米", "3千克", "3千瓦时", "3千卡", "3百帕", "3毫米", "3兆瓦", "3 km", "3kg", "3 m^2", "3cm²", "3°", "3^\\circ"],
+)
+def test_a_unit_that_begins_like_a_scale_is_a_unit(written):
+    for template in ("The answer is {}", "答案是{}。", "\\boxed{{{}}}", "{}"):
+        assert extract_number(template.format(written)).answer == "3"
+    assert extract_number("答案是2万米").answer == "20000"
+
+
 UNITS = [" apples", " km", "km", " dollars", "元", "颗", "美元", "°C", "％的人", "% of them"]
 
 
@@ -123,17 +169,16 @@ def test_grouped_decimals_of_any_size_are_read_exactly(digits, places):
         ("The answer is between 3 and 5.", "several numbers"),
         ("The answer is 3 to 5 apples", "several numbers"),
         ("The answer is 12 * 3", "several numbers"),
-        ("The answer is 5-3", "several numbers"),
+        ("The answer is 5-3", "unclear number"),
         ("The answer is 2 hours and 30 minutes", "several numbers"),
         ("The answer is 10 + x", "several numbers"),
-        ("The answer is 12:30", "several numbers"),
-        ("The answer is 10^3", "several numbers"),
-        ("The answer is 1 234", "several numbers"),
-        ("The answer is 2,74 or so", "several numbers"),
+        ("The answer is 12:30", "unclear number"),
+        ("The answer is 1 234", "unclear number"),
+        ("The answer is 2,74 or so", "unclear number"),
         ("It costs 2,74", "unclear number"),
-        ("The range is 3-5", "cut off"),
+        ("The range is 3-5", "unclear number"),
         ("She pays 12 and then 7 - 2", "cut off"),
-        ("We get ((8 + 6) * (3 + 1))", "cut off"),
+        ("We get ((8 + 6) * (3 + 1))", "unclear number"),
         ("We add both: 5 + 6 = 11 for the", "cut off"),
         ("Then 796224000 * 4 = <<796224", "cut off"),
         ("It is 0." + "3" * 300, "cut off"),
@@ -177,6 +222,72 @@ def test_options_say_which_number_is_meant():
     for wrong in ({"prefer": "any"}, {"percent": "drop"}, {"decimal": ";"}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
             extract_number("5", **wrong)
+
+
+STATEMENTS = [
+    "The answer is {}",
+    "The answer is {}.",
+    "**Answer:** {}",
+    "#### {}",
+    "\\boxed{{{}}}",
+    "$\\boxed{{{}}}$",
+    "答案是{}",
+    "答案：{}。",
+    "<answer>{}</answer>",
+]
+IN_WORDS = {
+    "five": 5, "twenty-five": 25, "one hundred and five": 105, "minus five": -5, "two dozen": 24, "zero": 0,
+    "five apples": 5, "五": 5, "负五": -5, "两百三十": 230, "一百零五": 105, "十五个": 15, "三分之二": Fraction(2, 3),
+    "百分之五十": 50, "三点一四": Fraction("3.14"), "三万五千": 35000, "一亿两千万": 120000000, "二〇二四": 2024,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("template", STATEMENTS)
+def test_numbers_in_words_are_read_where_they_are_stated(template):
+    for written, value in IN_WORDS.items():
+        found = extract_number(template.format(written))
+        assert found.answer is not None and Fraction(found.answer) == value, (written, found)
+    for other in ("one of them", "two thirds", "five ten", "一样", "三角形", "两三个", "一百五", "十几个", "四千米"):
+        assert extract_number(template.format(other)).answer is None, other
+
+
+@pytest.mark.parametrize(
+    "text", ["9" * 5000, "1e999999999", "10^999999999", "9^9^9", "1e" + "9" * 5000, "9^9999", "1." + "3" * 5000]
+)
+def test_numbers_without_measure_are_refused_and_never_built(text):
+    for template in STATEMENTS:
+        assert extract_number(template.format(text)).answer is None
+    assert parse_number(text) is None
+    assert len(number_text(Fraction(10**5000))) == 5001
+
+
+def test_tags_are_read_before_other_statements_and_empty_boxes_are_none():
+    assert extract_number("<answer>\n5\n</answer> The answer is 6").answer == "5"
+    assert extract_number("<answer>unknown</answer> of 7").answer is None
+    assert extract_number("\\boxed{5} and \\boxed{}").answer == "5"
+    assert extract_number("\\boxed{}").answer is None
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "5 or 6 ",
+        "not 5 ",
+        "if x = 5 ",
+        "(5 ",
+        "((5)) ",
+        "1, ",
+        "1,234 ",
+        "\\boxed{",
+        "5万",
+        "\\frac{1}{",
+        "$5$ ",
+        "the answer is 5. ",
+    ],
+)
+def test_long_texts_of_repeated_pieces_end(unit):
+    found = extract_number(unit * (4000 // len(unit)))
+    assert found.answer in (None, "5")
 
 
 def test_comparison_is_exact_with_a_tolerance_as_argument():

@@ -1,0 +1,175 @@
+"""Options that a text gives without stating them: a letter alone, the only option mentioned, an option's text."""
+
+from __future__ import annotations
+
+import re
+
+from mindeval.answers._doubts import doubt_after, doubt_before
+from mindeval.answers._evidence import JUDGED, Statement, verdict_at
+from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Labels, Reader, canonical
+from mindeval.answers._text import BOX_MARK
+
+_LEAD_IN = re.compile(r"[\s:.,\-–—>]*")
+_ALONE = re.compile(r"\s*[.。!)]*\s*")
+# What may follow a letter that is an answer: a mark, the reason, the option's text; not a verb that makes it a subject.
+_ANSWERED = re.compile(
+    r"\s*(?:$|\n|[.):,。、;!|\]\-–—(])"
+    r"|[ \t]+(?:[A-Z0-9$\\\"'“]|(?:because|cause|since|as|for|due|over|rather|instead|not|it|i|here|correct|right"
+    r"|given|based|by"
+    r"|according|please)(?!\w))"
+    r"|[ \t]*(?:项|选|正确(?!与否)|对(?!于|[^,。;!\s])|错|不(?=是|选|对|正)|因|由|故|答|才|[是为](?=正确|对|答案|最"
+    r"|我的(?:答案|选择|最终)|因))"
+)
+_SPEAKS = re.compile(
+    r"[ \t]*(?:is|was|are|seems?|looks?|appears?|states?|says?|describes?|refers?|has|have|does|did|contains?"
+    r"|suggests?|means?|would|could"
+    r"|might|may|can|talks?"
+    r"|mentions?|gives?|claims?|implies|involves?|represents?|shows?|will|relates?|discusses|defines?)(?!\w)"
+    r"|[ \t]*(?:项|选项)?(?:不(?!是|选)|部分|可能|未必|似乎|也许|看似|好像|正确与否|的|在|把|将|说|讲|指|会|能|可"
+    r"|有|认|描|是(?!正确|对|答案|最|我的(?:答案|选择|最终)|因))"
+)
+_SUBJECT = re.compile(r"[ \t]*(?:is|was|are)(?!\w)")
+_HEADING = re.compile(r"\W*\w[)\]\"'”」】]?(?:[.,):]|\s*\n)")
+_NEXT_HEAD = re.compile(r"(?:^|[\n.;。])\s*[(\"'“【]?([A-Za-z0-9])[\"'”】]?(?:\)|[.:](?=\s))")
+_EDGE = re.compile(r"[,.;:!?。、\n)]|(?<!\w)(?:because|since|as|for|but)(?!\w)|因为")
+_RULED_OUT = re.compile(
+    r"(?:(?<!\w)(?:not|over|instead of|rather than|unlike|than|beats|against|without)(?!\w)|不是|而非|非|不选"
+    r"|胜过)\W*$",
+    re.IGNORECASE,
+)
+_SHORT = 15
+_REJECTED = re.compile(
+    r"(?<!\w)(?:eliminated|rejected|excluded|discarded|removed|ruled out|distractors?|wrong|incorrect|not|none"
+    r"|without)[^.\n]*$|[排删][除去]",
+    re.IGNORECASE,
+)
+_FREE = re.compile(
+    r"(?:^|[:,\n]|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|therefore|thus|hence|so|the"
+    r"|my))\s*"
+    r"(?:the\s+)?(?:(?:options?|choices?|answer)\s*|选项\s*)?[(\[\"']*$",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(r"\s*(?:项|选项)?[.。!)\]\"'*\s]*$")
+
+
+def without_list(text: str, reader: Reader) -> str:
+    """The text without lines that repeat the question's options ("A. one", "B. two", ...)."""
+    kept: list[str] = []
+    block: list[str] = []
+    expected = list(reader.labels)
+    head = re.compile(rf"\s*{OPEN}?([A-Za-z0-9])(?:{CLOSE}|[.):、])\s*\S")
+    for line in text.split("\n"):
+        label = head.match(line)
+        if label and len(block) < len(expected) and label.group(1).upper() == expected[len(block)]:
+            block.append(line)
+            continue
+        kept += block if len(block) < 2 else []
+        block.clear()
+        kept.append(line)
+    return "\n".join(kept + (block if len(block) < 2 else []))
+
+
+def lone_letters(text: str, reader: Reader) -> list[Statement]:
+    """A letter that stands alone at the beginning, or on the last line, or after the last question."""
+    start = _LEAD_IN.match(text)
+    first = _alone(text, start.end() if start else 0, reader, "leading letter")
+    line = max(text.rstrip().rfind(mark) for mark in "\n?") + 1
+    last = _alone(text, line, reader, "last line")
+    return [one for one in (first, last) if one is not None]
+
+
+def _alone(text: str, position: int, reader: Reader, rule: str) -> Statement | None:
+    position += len(text[position:]) - len(text[position:].lstrip())
+    found = reader.several(text, position)
+    if found is None or DENIED_AFTER.match(text, found.end) or verdict_at(text, found.end):
+        return None
+    rest = text[found.end :]
+    alone = _ALONE.fullmatch(rest) is not None
+    bracketed = text[found.end - 1 : found.end] in (")", "]")
+    if not alone and (rule == "last line" or not _opens(rest, bracketed, text[position : position + 1])):
+        return None
+    if len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
+        return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt="letter and text disagree")
+    doubt = "several options" if found.open else doubt_after(text, found.end)
+    if not doubt and rule == "leading letter" and (_walks_through(rest, found, reader) or _relates(rest, reader)):
+        doubt = "several options"
+    return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt=doubt)
+
+
+def is_heading(text: str, one: Statement) -> bool:
+    """The letter stands as on an answer sheet ("C." or "C)"), not as the subject of a sentence."""
+    return one.rule == "leading letter" and _HEADING.match(text[one.position : one.end + 20]) is not None
+
+
+def _opens(rest: str, bracketed: bool, first: str) -> bool:
+    """What follows a letter at the beginning of a text lets it be an answer."""
+    if first.islower() and not re.match(r"[.):]", rest):
+        return False
+    if bracketed:
+        return not _SPEAKS.match(rest) or AFFIRMED_AFTER.match(rest) is not None
+    if _SUBJECT.match(rest):
+        return AFFIRMED_AFTER.match(rest) is not None
+    return _ANSWERED.match(rest) is not None
+
+
+def _walks_through(rest: str, found: Labels, reader: Reader) -> bool:
+    """The text goes on with other options as "B. ..." or "(B) ...": it examines them one by one."""
+    heads = [match for match in _NEXT_HEAD.finditer(rest) if match.group(1) in reader.labels]
+    return any(
+        reader.labels[head.group(1)] not in found.labels
+        and not DENIED_AFTER.match(rest, head.end())
+        and not verdict_at(rest, head.end())
+        for head in heads
+    )
+
+
+def _relates(rest: str, reader: Reader) -> bool:
+    """The clause that the letter begins speaks of another option too ("(B) causes (C)")."""
+    edge = _EDGE.search(rest)
+    clause = rest[: edge.start()] if edge else rest
+    return any(
+        reader.one(clause, match.start(), lower=False)
+        and not DENIED_AFTER.match(rest, match.end())
+        and not _RULED_OUT.search(clause[: match.start()])
+        for match in reader.item.finditer(clause)
+    )
+
+
+def only_mention(text: str, reader: Reader) -> list[Statement]:
+    """Options named in a short text, at the end of what it says: "(C)", "option C", "Response: C"."""
+    if len(re.findall(r"[^\W\u4e00-\u9fff]+|[\u4e00-\u9fff]{2}", text)) > _SHORT:
+        return []
+    statements = []
+    for match in reader.item.finditer(text):
+        found = reader.one(text, match.start(), lower=False)
+        before = text[: match.start()]
+        if found is not None and not DENIED_AFTER.match(text, found[1]) and not _ENDS.match(text, found[1]):
+            return []  # the text speaks of an option that it does not end with
+        if found is None or _REJECTED.search(before) or not _FREE.search(before) or not _ENDS.match(text, found[1]):
+            continue
+        doubt = doubt_before(text, match.start()) or doubt_after(text, found[1])
+        labels = frozenset([found[0]])
+        statements.append(Statement(match.start(), found[1], labels, JUDGED, "only option mentioned", doubt=doubt))
+    return statements
+
+
+def spelled_options(text: str, reader: Reader) -> list[Statement]:
+    """Options whose texts occur in a short text."""
+    words = len(re.findall(r"[^\W\u4e00-\u9fff]+|[\u4e00-\u9fff]{2}", text))
+    if reader.text is None or words > 2 * _SHORT:
+        return []
+    statements = []
+    for match in reader.text.finditer(text):
+        spelled = canonical(match.group(1))
+        if len(spelled) < 3 and words > 6:
+            continue
+        denied = DENIED_AFTER.match(text, match.end()) is not None
+        doubt = doubt_before(text, match.start()) or doubt_after(text, match.end())
+        labels = frozenset([reader.by_text[spelled]])
+        statements.append(Statement(match.start(), match.end(), labels, JUDGED, "option text", denied, doubt))
+    return statements
+
+
+def is_option_text(text: str, reader: Reader) -> str | None:
+    """The label of the option that the whole text spells."""
+    return reader.by_text.get(canonical(text.strip().strip(BOX_MARK))) if reader.text is not None else None

@@ -1,0 +1,170 @@
+"""Which number a sentence gives: behind the words that state an answer, or as a conclusion of its own."""
+
+from __future__ import annotations
+
+import re
+
+from mindeval.answers._number_context import asides, joined, roles
+from mindeval.answers._number_words import number_in_words
+from mindeval.answers._numerals import Number, scan
+
+PASSING = ("label", "aside", "supposed", "denied")
+_RELATION = re.compile(
+    r"(?<![<>!=:])=(?![=>])|≈|≡|→|⇒|=>|\\(?:approx|[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])"
+)
+# A variable that is more than the name of the answer: 2x, x + 2, x^2.
+_VARIABLE = r"[b-fijln-rt-z]"
+_EQUATION = re.compile(
+    rf"\d\s?{_VARIABLE}(?![A-Za-z])(?!\s?\d)|(?<![A-Za-z\\]){_VARIABLE}\s?(?:[-+*/^²³]|\\cdot)"
+    rf"|[-+*/]\s?{_VARIABLE}(?![A-Za-z])"
+    r"|(?<![A-Za-z])a\s?[-+*/^]|[-+*/]\s?a(?![A-Za-z])"
+)
+# Where what is said about the number begins, and the number itself has ended.
+_GLOSS = re.compile(
+    r",(?!\d)|;|—|(?<!\w)(?:for|after|per|on|during|each|every|with|at|as|which|that is|i\.e\.|so|rather|instead"
+    r"|but|than"
+    r"|while|by|using|because|since)(?!\w)|也就是|即|而|其中|所以|因此|单位|但",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(
+    r"[^,;]{0,24}[,、;]\s*(?:(?:and|or|和|或者?|以及)\s*)?(?:[A-Za-z]\w{0,3}\s*(?:=|is|为)\s*)?[$€£¥]?\s*$",
+    re.IGNORECASE,
+)
+_ALTERNATIVE = re.compile(
+    r"(?<!\w)(?:or|maybe|perhaps|possibly|alternatively|could|might|may|but|however|now|depending|unless"
+    r"|otherwise)(?!\w)|或"
+    r"|也可能|也许|要么|还是",
+    re.IGNORECASE,
+)
+_BRACKETED = re.compile(
+    r"[^.;()（]{0,24}[(（]\s*(?:(?:or|maybe|perhaps|possibly|sorry|no|correction)(?!\w)|或|也?可能|更正|应)",
+    re.IGNORECASE,
+)
+_CORRECTED = re.compile(
+    r"(?<!\w)(?:no|wait|sorry|oops|i mean|or rather|make that|scratch that|correction|actually|hmm)(?!\w)|不对"
+    r"|更正|应该?是|应为|哦不|等等",
+    re.IGNORECASE,
+)
+_CONCLUDED = re.compile(
+    r"(?<!\w)(?:so|therefore|thus|hence|total(?:ling|s)?|giving|makes?)(?!\w)|=|所以|因此|总共|一共", re.IGNORECASE
+)
+_NAMED = re.compile(
+    r"(?<!\w)(?:(?:which|that|this|it)\s+(?:is|gives|equals|makes)|i\.e\.|namely|equals)\s*$|(?:即|也就是|等于"
+    r"|得到|得)\s*$",
+    re.I,
+)
+# What may stand before a number without making it anything but the answer.
+_WORDS = re.compile(
+    r"(?<!\w)(?:an?|the|about|around|approximately|roughly|exactly|only|just|still|total|sum|of|equal|to|is|are"
+    r"|be|now|also|he|she"
+    r"|it|they|we|has|have|gets?|needs?|that|there|[A-Za-z]\w?)(?!\w)|[^\w\s]|\d|约|大约|共|总共|一共|等于",
+    re.IGNORECASE,
+)
+# Between two numbers of a sentence: the second says something of its own.
+_PREDICATE = re.compile(
+    r"[=≈→⇒,;:|(\n]|\\[a-z]|(?<!\w)(?:is|are|was|were|be|equals?|gives?|makes?|gets?|got|has|have|had|leaves?"
+    r"|left|needs?|becomes?"
+    r"|so|then|but|costs?|pays?|takes?|earns?|total|that|which)(?!\w)|'s(?!\w)|[是为得有剩共需等花付要用但]",
+    re.IGNORECASE,
+)
+_CONTRASTED = re.compile(
+    r"[\s,]*[\w%°]{0,12}[\s,]*(?:\w+\s)?\(?(?:and |but )?(?:not|never|rather than|instead of|而?不是|而非|并非"
+    r"|不等于)\s*(?:the|a)?\s*[-$€£¥]?$",
+    re.IGNORECASE,
+)
+
+
+def stated_number(tail: str, denied: bool = False) -> Number | str:
+    """The number behind "the answer is"; "" where none is stated, "several numbers" or "unclear number"."""
+    lead = len(tail) - len(tail.lstrip(" \t\n\"'“(*~≈"))
+    words = None if denied else number_in_words(tail[lead : lead + 200])
+    numbers = list(scan(tail))
+    if words is not None and not (numbers and numbers[0].start < lead + words.end):
+        return Number(words.value, words.percent, lead, lead + words.end)
+    said = roles(tail, numbers, denied)
+    candidates = [place for place, role in enumerate(said) if role not in PASSING]
+    if not candidates:
+        return ""
+    boundary = _boundary(tail, numbers[candidates[0]].end)
+    inside = [place for place in candidates if numbers[place].start < boundary]
+    side = _last_side(tail[:boundary], [numbers[place] for place in inside])
+    chosen = [place for place in inside if numbers[place].start >= side]
+    rest = [place for place in candidates if numbers[place].start >= boundary]
+    number = numbers[chosen[0]]
+    problem = ""
+    earlier = tail[numbers[chosen[0] - 1].end : number.start] if chosen[0] else ""
+    if len(chosen) > 1 or (side and re.search(r"(?<!\w)(?:or|and)(?!\w)|[,、或和]", earlier)):
+        problem = "several numbers"
+    elif said[chosen[0]] not in ("plain", "hedged"):
+        problem = "unclear number" if said[chosen[0]] != "operand" else "several numbers"
+    elif _BRACKETED.match(tail, number.end):
+        problem = "several numbers"
+    elif _EQUATION.search(tail[:side]) or (
+        _RELATION.search(tail[number.end : boundary]) and _EQUATION.search(tail[number.end : boundary])
+    ):
+        problem = "unclear number"
+    if not rest:
+        return problem or number
+    return _with_rest(tail, numbers, said, number, rest, problem)
+
+
+def _with_rest(
+    tail: str, numbers: list[Number], said: list[str], number: Number, rest: list[int], problem: str
+) -> Number | str:
+    """More numbers follow in the same sentence: a list, a choice, a correction, a conclusion, or mere explanation."""
+    first, last = numbers[rest[0]], numbers[rest[-1]]
+    gap = tail[number.end : first.start]
+    deep = _WORDS.sub("", tail[: number.start]).strip() != ""
+    named = _NAMED.search(tail[: last.start][-20:]) and re.match(r"\W*(?:\w+\W*)?$", tail[last.end :])
+    if said[rest[-1]] == "plain" and named and (problem or deep):
+        return last
+    if problem:
+        return problem
+    if _CORRECTED.search(gap):
+        return last if len(rest) == 1 and said[rest[0]] == "plain" else "several numbers"
+    if _LISTED.fullmatch(gap) or _ALTERNATIVE.search(gap) or (deep and len(tail[: number.start].split()) > 4):
+        return "several numbers"
+    if _CONCLUDED.search(tail[number.end : last.start]) and last.value != number.value:
+        return "several numbers"
+    return number
+
+
+def _boundary(tail: str, position: int) -> int:
+    gloss = _GLOSS.search(tail, position)
+    starts = [span.start for span in asides(tail) if span.start >= position]
+    return min([gloss.start() if gloss else len(tail), *starts])
+
+
+def _last_side(text: str, numbers: list[Number]) -> int:
+    """Where the last side of an equation that holds a number begins."""
+    edges = [match.end() for match in _RELATION.finditer(text)]
+    return max((edge for edge in edges if any(number.start >= edge for number in numbers)), default=0)
+
+
+def concluded_number(sentence: str) -> Number | str:
+    """The number that a sentence without words like "the answer is" ends with: the last that is not said in passing."""
+    numbers = list(scan(sentence))
+    said = roles(sentence, numbers)
+    candidates = [place for place, role in enumerate(said) if role not in PASSING]
+    if not candidates:
+        return "unclear number" if {"denied", "supposed"} & set(said) else ""
+    place = candidates[-1]
+    number = numbers[place]
+    denied = [other for other in range(place + 1, len(numbers)) if said[other] == "denied"]
+    if denied and not _CONTRASTED.fullmatch(sentence[number.end : numbers[denied[0]].start]):
+        return "unclear number"
+    if said[place] != "plain":
+        return "cut off" if said[place] == "operand" else "unclear number"
+    before = sentence[numbers[place - 1].end : number.start] if place else ""
+    if place and joined(before) and said[place - 1] not in ("label", "aside", "denied"):
+        return "cut off" if re.search(r"[-+*/×÷]\s*$", before) else "several numbers"
+    if place and said[place - 1] == "plain" and not _PREDICATE.search(before):
+        return "several numbers"  # "5 days to finish 100 pages"
+    side = _last_side(sentence, [number])
+    if side and _EQUATION.search(re.split(r",(?!\d)|(?<!\w)(?:so|then|and)(?!\w)", sentence[:side])[-1]):
+        return "unclear number"
+    if re.match(r"[^,;]*=", sentence[number.end :]) and _EQUATION.search(sentence[number.end :]):
+        return "unclear number"
+    if re.match(r"\s*-\s", sentence[number.start :]) and not sentence[: number.start].strip():
+        return "unclear number"  # a minus, or the mark of a list
+    return number
