@@ -100,9 +100,10 @@ def _fallback(
     found = [one for one in found if not one.denied and not one.labels <= denied]
     if not found:
         return None
-    doubtful = [one for one in found if one.doubt]
-    if doubtful:
-        return _unclear(doubtful[0].doubt)
+    doubts = [one.doubt for one in found if one.doubt]
+    doubts += [one.doubt for one in statements if one.doubt and any(one.end == other.end for other in found)]
+    if doubts:
+        return _unclear(doubts[0])
     if len({one.labels for one in found}) > 1:
         return _ambiguous("several options")
     rest = [one for one in statements if one.position >= found[0].end]

@@ -1,7 +1,6 @@
 """Whether a sentence asserts what it says, in English and Chinese: the gate that every statement passes.
 
-A statement counts as evidence only where its sentence is a plain assertion of the writer. Each kind of sentence that is
-not has a name here (see ``doubt_before`` and ``doubt_after``) and a pattern of what introduces it.
+A statement counts only where its sentence is a plain assertion of the writer. Each kind that is not has a name here.
 """
 
 from __future__ import annotations
@@ -290,8 +289,8 @@ def _doubt(clause: str, sentence: str) -> str:
 
 
 def doubt_after(text: str, position: int) -> str:
-    """Why what ends at ``position`` is not plainly asserted by what follows: ``"condition"``, ``"opinion"``,
-    ``"subject"`` (the sentence goes on to speak of the statement), ``"question"``; empty where it is."""
+    """Why what follows ``position`` keeps what ends there from being asserted: ``"condition"``, ``"opinion"``,
+    ``"subject"`` (the sentence goes on to judge the statement), ``"question"``; empty where nothing does."""
     rest = sentence_after(text, position)
     if _CONDITION_AFTER.match(rest) or _OTHERWISE.search(text, position, position + _WINDOW):
         return "condition"

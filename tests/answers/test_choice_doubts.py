@@ -100,7 +100,9 @@ I'm tempted to choose {x}.|One possible answer is {x}.|{x} is almost correct.|{x
     "superseded": """I used to think the answer was {x}.|At first glance, the answer is {x}.
 The initial answer was {x}.|Had I chosen {x}, I'd be wrong.
 I almost chose {x}.|一开始我以为是{x}|乍一看答案是{x}|之前的答案是{x}|{x}是我最初的答案""",
-    "conditional": """Choose {x} if x>0, otherwise {y}.|If x > 0, the answer is {x}.
+    "conditional": """Choose {x} if x>0, otherwise {y}.|When x>0 the answer is {x}, otherwise it's {y}.
+当x>0时，答案是{x}；否则是{y}
+If x > 0, the answer is {x}.
 The answer is {x} if x > 0.|The answer is {x} unless x < 0.
 Pick {x} when x > 0, otherwise {y}.|{x} is correct only if x>0.|Assume the answer is {x}.
 如果x>0选{x}，否则选{y}|若x>0，则选{x}|只要x>0就选{x}|除非选{x}
