@@ -296,6 +296,4 @@ def doubt_after(text: str, position: int) -> str:
         return "condition"
     if _OPINION_AFTER.match(rest):
         return "opinion"
-    if _SUBJECT_AFTER.match(rest):
-        return "subject"
-    return "question" if is_asked(text, position) else ""
+    return "subject" if _SUBJECT_AFTER.match(rest) else "question" if is_asked(text, position) else ""
