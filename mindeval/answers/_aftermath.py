@@ -92,12 +92,14 @@ _RETRACTION = re.compile(
 # The writer did not mean it.
 _WITHDRAWAL = re.compile(
     r"(?<!\w)(?:(?:just |only )?(?:kidding|joking)|j/k|jk|psych|or (?:is|was) it|or not"
-    r"|i (?:doubt|do not believe|don't believe|don't think|disagree with|reject|deny) (?:that|it|this"
+    r"|i (?:doubt|no longer believe|cannot believe|can't believe|do not believe|don't believe|don't think"
+    r"|disagree with|reject|deny) (?:that|it|this"
     r"|so)(?: answer)?(?=\s*(?:$|[.!,;\n]|(?:is|was) (?:right|correct|true)))"
     r"|(?:not|never)\s*!+|ignore (?:that|this|my|the (?:above|previous))|disregard (?:that|this|my|the)"
     r"|forget (?:that|it|what i)|never ?mind"
     r"|i(?:'m| am) (?:lying|wrong|mistaken)|i was lying)(?!\w)"
     r"|(?:我|刚才|上面|以上)[^,。]{0,6}(?:错了|有误|不对|不算|瞎)|开(?:个)?玩笑|逗你|骗你|说着玩|不算数"
+    r"|(?:^|[,。!;\n])\s{0,3}(?:其实|实际上|应该|好像|恐怕|也许)并?不(?:是|对)(?=[。,!;\s]|$)"
     r"|(?:^|[,。!;\n])\s{0,3}(?:才怪|才不是)|我不(?:信|这么|这样|太?同意)",
     re.IGNORECASE,
 )

@@ -100,9 +100,10 @@ def _fallback(
     found = [one for one in found if not one.denied and not one.labels <= denied]
     if not found:
         return None
-    doubtful = [one for one in found if one.doubt]
-    if doubtful:
-        return _unclear(doubtful[0].doubt)
+    doubts = [one.doubt for one in found if one.doubt]
+    doubts += [one.doubt for one in statements if one.doubt and any(one.end == other.end for other in found)]
+    if doubts:
+        return _unclear(doubts[0])
     if len({one.labels for one in found}) > 1:
         return _ambiguous("several options")
     rest = [one for one in statements if one.position >= found[0].end]
@@ -152,8 +153,8 @@ def extract_choice(
     Rules, strongest first: the last explicit statement ("the answer is C", ``\\boxed{C}``, "故选C"), what is said of
     the options ("C is correct", "A错误"), a letter alone at the beginning or on the last line, a conclusion ("so it's
     C"), the only option that a short text mentions or spells. A statement counts only where its sentence plainly
-    asserts it: denied options ("not A", "不选A"), questions, suppositions, hedges ("may be A", "可能选A"), doubts and other
-    people's opinions ("some say A", "小明选A") are no answers, nor are letters of terms ("vitamin C", "维生素C"). A later
+    asserts it: denied options ("not A", "不选A"), questions, suppositions, hedges ("may be A", "可能选A"), doubts and
+    other people's opinions ("some say A", "小明选A") are no answers, nor are letters of terms ("vitamin C"). A later
     correction ("sorry, B", "更正：B") counts more than what it corrects, and an answer that is taken back ("just
     kidding", "收回") or beside which another is offered is ambiguous. Only the answer to
     the question that was asked is read: reasoning blocks are dropped (used only where nothing visible is said), and

@@ -1,7 +1,6 @@
 """Whether a sentence asserts what it says, in English and Chinese: the gate that every statement passes.
 
-A statement counts as evidence only where its sentence is a plain assertion of the writer. Each kind of sentence that is
-not has a name here (see ``doubt_before`` and ``doubt_after``) and a pattern of what introduces it.
+A statement counts only where its sentence is a plain assertion of the writer. Each kind that is not has a name here.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from functools import lru_cache
 
 _CLAUSE_EDGE = re.compile(
-    r"[,.!?;:。、\n]|(?<!\w)(?:but|so|then|therefore|hence|thus)(?!\w)|但|那么|所以|因此|则", re.IGNORECASE
+    r"[,.!?;:。、\n]|(?<!\w)(?:but|so|then|therefore|hence|thus)(?!\w)|但|那么|所以|因此|(?<!否)则", re.IGNORECASE
 )
 _SENTENCE_EDGE = re.compile(
     r"[!?。;\n]|\.(?!\w)|(?<!\w)(?:but|so|therefore|hence|thus|consequently|however)(?!\w)|但|所以|因此|因而|故"
@@ -109,7 +108,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
             r"|不肯定|不能确定|无法确定|不敢说|很难说|难说|难以|未必|不一定|不见得|谁说|难道|岂|误以为|误认为|以为"
             r"|看似|并不?意味着|不代表|不能说明?"
             r"|不能得出|不认为|不觉得|不同意|不赞[成同]|不相信|不信|反对|不太|从未|从不|没人|无人|没有人|不可能"
-            r"|绝不|决不|绝非|并非|[怎哪]么?会|哪里|何必|千万别|不要|不会|不至于"
+            r"|绝不|决不|绝非|并非|[怎哪岂]么?[会能可]|哪里|何必|千万别|不要|不会|不至于"
             r")[^,]{0,8}$",
             re.IGNORECASE,
         ),
@@ -151,7 +150,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         re.compile(
             rf"(?<!\w)(?i:according to) (?:the )?(?:[\w']+ )?(?:(?i:{_PEOPLE_EN})|[A-Z][a-z]+(?!\w|'))(?!\w)"
             rf"|(?<!\w)(?i:in|by) (?:his|her|their|your|\w+'s) (?:opinion|view|words)"
-            r"|(?<!\w)(?i:supposedly|allegedly|reportedly|rumou?r has it)(?!\w)|据说|听说|据传|传言"
+            r"|(?<!\w)(?i:supposedly|allegedly|reportedly|\w+ has it)(?!\w)|据说|听说|据传|传言"
             r"|据[^,]{1,6}(?:说|称|讲)"
             rf"|(?:根据|按照?|依){_PEOPLE_ZH}[^,]*的?(?:说法|观点|看法|意见|答案)",
         ),
@@ -162,7 +161,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         re.compile(
             rf"(?:{_PEOPLE_ZH}[^,]{{0,6}}?(?:说|认为|觉得|以为|主张|坚持|猜|声称|断言|相信|告诉|回答|建议"
             rf"|给出)[^,]{{0,6}}?[,:\"'“(]*"
-            rf"|{_PEOPLE_ZH}(?:都|也|们|就|会|可能|往往|常常?|容易|一般|最终|最后|曾|经常|错误地|只|的|所|选的?"
+            rf"|{_PEOPLE_ZH}(?:都|也|们|就|会|可能|往往|常常?|容易|一般|最终|最后|曾|经常|错误地|误|错|只|的|所|选的?"
             rf"|写的?){{0,4}})$"
         ),
     ),
@@ -191,6 +190,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         ),
     ),
 ]
+_INTRODUCTIONS.sort(key=lambda one: one[0] != "opinion")  # what others think unsettles less than what the writer does
 _SAYING = re.compile(
     rf"(.*?)(?<!\w){_SAYS}(?:\s+(?:me|us|him|her|it))?[\s,:\"'(]*(?:that(?!\w))?[\s\"'(]*$", re.IGNORECASE | re.DOTALL
 )
@@ -214,7 +214,9 @@ _CONDITION_AFTER = re.compile(
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(
-    r"(?<!\w)(?:otherwise|or else|else)(?!\w)(?! (?:the|it|we|you|there|this))|否则[^,]{0,4}[选是为A-Z]", re.IGNORECASE
+    r"(?:(?<!\w)(?:otherwise|or else|else)(?!\w)"
+    r"|否则)[^.。\n]{0,20}?(?<![A-Za-z])[(\[\"']?[A-Z](?![A-Za-z'])(?!\W+(?:is|would be|was) (?:wrong"
+    r"|false|incorrect))"
 )
 # The statement is what the sentence speaks of: "that the answer is B is a myth", "选B会导致矛盾".
 _SUBJECT_AFTER = re.compile(
@@ -287,13 +289,11 @@ def _doubt(clause: str, sentence: str) -> str:
 
 
 def doubt_after(text: str, position: int) -> str:
-    """Why what ends at ``position`` is not plainly asserted by what follows: ``"condition"``, ``"opinion"``,
-    ``"subject"`` (the sentence goes on to speak of the statement), ``"question"``; empty where it is."""
+    """Why what follows ``position`` keeps what ends there from being asserted: ``"condition"``, ``"opinion"``,
+    ``"subject"`` (the sentence goes on to judge the statement), ``"question"``; empty where nothing does."""
     rest = sentence_after(text, position)
-    if _CONDITION_AFTER.match(rest) or _OTHERWISE.search(rest):
+    if _CONDITION_AFTER.match(rest) or _OTHERWISE.search(text, position, position + _WINDOW):
         return "condition"
     if _OPINION_AFTER.match(rest):
         return "opinion"
-    if _SUBJECT_AFTER.match(rest):
-        return "subject"
-    return "question" if is_asked(text, position) else ""
+    return "subject" if _SUBJECT_AFTER.match(rest) else "question" if is_asked(text, position) else ""

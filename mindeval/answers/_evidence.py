@@ -64,6 +64,12 @@ _PLAIN_AFTER = re.compile(
     r"|after all)(?!\w)|因为|才|吧|了|啊)",
     re.IGNORECASE,
 )
+_VERB_OF_CHOICE = re.compile(r"选(?:择|取|定)?$")
+_CHOSEN_AFTER = re.compile(
+    r"[ \t]*(?:项|选项)?(?:$|[\s.,;:。、!)\]\"'”】(—–-]|是?(?:最|更|比较)?(?:正确|对|合适|恰当|符合|好)|因|由于|才"
+    r"|吧|了|啊|即可"
+    r"|就(?:对|行|可以)|而|不(?:是|选)|非|所以|的(?![人话同学都])|并)"
+)
 _CORRECTED = re.compile(
     r"[\s,.:;!…。—–-]*(?:(?:i (?:meant?|think|believe|say)|i'd say|it(?:'s| is| should be| must be| has to be)"
     r"|that(?:'s| is| should be| must be)|the|correct|right|answer|final|is|to|it|should be"
@@ -139,6 +145,8 @@ def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
             doubt = "letter and text disagree"
         elif cue.tier == CONCLUDED and not cue.denied and rule != "option text" and not _PLAIN_AFTER.match(text, end):
             continue  # "so A says that": the letter begins a sentence
+        if not doubt and _VERB_OF_CHOICE.search(cue.name) and not _CHOSEN_AFTER.match(text, end):
+            doubt = "subject"  # "选B必错"
         denied = cue.denied or DENIED_AFTER.match(text, end) is not None
         one = Statement(cue.start, found.end, frozenset(found.labels), cue.tier, rule, denied, doubt, cue.opposite)
         statements.append(one)

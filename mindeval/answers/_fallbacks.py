@@ -17,7 +17,8 @@ _ANSWERED = re.compile(
     r"|[ \t]+(?:[A-Z0-9$\\\"'“]|(?:because|cause|since|as|for|due|over|rather|instead|not|it|i|here|correct|right"
     r"|given|based|by"
     r"|according|please)(?!\w))"
-    r"|[ \t]*(?:项|选|正确(?!与否)|对(?!于|[^,。;!\s])|错|不(?=是|选|对|正)|因|由|故|答|才|[是为](?=正确|对|答案|最"
+    r"|[ \t]*(?:项|选|正确(?!与否)|对(?!于|[^,。;!\s])|错|不(?=是|选|对|正)|因(?!果)|由|故|答(?!非)|才"
+    r"|[是为](?=正确|对|答案|最"
     r"|我的(?:答案|选择|最终)|因))"
 )
 _SPEAKS = re.compile(
@@ -30,7 +31,10 @@ _SPEAKS = re.compile(
 )
 _SUBJECT = re.compile(r"[ \t]*(?:is|was|are)(?!\w)")
 _HEADING = re.compile(r"\W*\w[)\]\"'”」】]?(?:[.,):]|\s*\n)")
-_NEXT_HEAD = re.compile(r"(?:^|[\n.;。])\s*[(\"'“【]?([A-Za-z0-9])[\"'”】]?(?:\)|[.:](?=\s))")
+_NEXT_HEAD = re.compile(
+    r"(?:^|[\n.;。])\s*[(\"'“【]?([A-Za-z0-9])[\"'”】]?(?:项|选项)?(?:\)|[.:](?=\s"
+    r"|[\u4e00-\u9fff]))"
+)
 _EDGE = re.compile(r"[,.;:!?。、\n)]|(?<!\w)(?:because|since|as|for|but)(?!\w)|因为")
 _RULED_OUT = re.compile(
     r"(?:(?<!\w)(?:not|over|instead of|rather than|unlike|than|beats|against|without)(?!\w)|不是|而非|非|不选"
@@ -44,7 +48,11 @@ _REJECTED = re.compile(
     re.IGNORECASE,
 )
 _FREE = re.compile(
-    r"(?:^|[:,\n]|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|therefore|thus|hence|so|the"
+    r"(?:^|[,\n]|(?:(?<!\w)(?:response|key|solution|result|choice|selection|pick|verdict|conclusion"
+    r"|output|decision"
+    r"|vote"
+    r"|option|letter|elimination|final|assistant|therefore|thus|hence|so)|选择|结论|结果|回复|解答|选项|判断|所以"
+    r"|因此|^)\s*:|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|therefore|thus|hence|so|the"
     r"|my))\s*"
     r"(?:the\s+)?(?:(?:options?|choices?|answer)\s*|选项\s*)?[(\[\"']*$",
     re.IGNORECASE,
@@ -145,7 +153,12 @@ def only_mention(text: str, reader: Reader) -> list[Statement]:
         before = text[: match.start()]
         if found is not None and not DENIED_AFTER.match(text, found[1]) and not _ENDS.match(text, found[1]):
             return []  # the text speaks of an option that it does not end with
-        if found is None or _REJECTED.search(before) or not _FREE.search(before) or not _ENDS.match(text, found[1]):
+        if (
+            found is None
+            or _REJECTED.search(before)
+            or not (_FREE.search(before) or (match.group(1) and before.rstrip()[-1:] == ":"))
+            or not _ENDS.match(text, found[1])
+        ):
             continue
         doubt = doubt_before(text, match.start()) or doubt_after(text, found[1])
         labels = frozenset([found[0]])

@@ -49,7 +49,7 @@ _NOUN_ZH = (
 _VERB_EN = (
     r"(?<!\w)(?:choos(?:e|es|ing)|chose|chosen|pick(?:s|ed|ing)?|select(?:s|ed|ing)?|go(?:es|ing)? with|opt(?:s|ed"
     r"|ing)? for"
-    r"|vote for|settled? on|i say|i'd say|mark)(?!\w)"
+    r"|vote for|settled? on|stick(?:ing)? with|i say|i'd say|mark)(?!\w)"
 )
 _VERB_ZH = r"(?:(?:应该?|应当|故|可)?选(?:择|取|定)?|填)(?!项|自|手|民|举|中的|修|拔|材|题)"
 _ANSWER_CUE = re.compile(
@@ -70,7 +70,7 @@ _CONCLUDING_CUE = re.compile(
     r"(?<!\w)(?:so|therefore|thus|hence|consequently|(?:it|that|this)(?:\s+(?:is|must be|has to be"
     r"|should be|would be|(?:may|might|could|can)(?: also| well| still)? be)|'s)|i (?:think|believe|guess|reckon)"
     r"|(?:that|this|which|so) leaves(?: us)?(?: with)?"
-    r"|left with)"
+    r"|left with|(?:which is|corresponds to|matches)(?= (?:option|choice)))"
     r"(?=[\s,:(\[])|[⇒⟹→]|=>|∴|(?:所以|因此|因而|故|综上(?:所述)?|可知|即|就是|是|只?剩下?)",
     re.IGNORECASE,
 )
@@ -109,7 +109,7 @@ _GERUND_BY = re.compile(r"(?<!\w)(?:i|we)(?:'(?:m|re)|\s+(?:am|are))(?:\s+\w+ly)
 FILLER = re.compile(
     r"\s*(?:[:=\-–—~→>\"'“”]|,(?=\s*(?:therefore|thus|then|hence|of course|is|in|as|i)(?!\w))|i\s+(?:think"
     r"|believe|say)(?!\w)|"
-    r"(?:is|are|was|were|be|being|would|should|must|will|has|to|ist|lautet|est|es|é|è|are|seems?|appears?|of"
+    r"(?:is|are|was|were|be|being|would|should|must|will|has|to|ist|lautet|est|es|é|è|are|seems?|appears?|remains?|of"
     r"|with|as|like"
     r"|therefore|thus|then|hence|so|clearly|obviously|definitely|probably|certainly|likely|most|simply|just"
     r"|indeed|actually|really"
@@ -199,7 +199,7 @@ def other_cues(text: str) -> list[Cue]:
     concluded = [
         _cue(text, match, tier=3)
         for match in _CONCLUDING_CUE.finditer(text)
-        if not re.match(r"it|th(?!.*leaves)|是|就|即", match.group(), re.IGNORECASE)
+        if not re.match(r"it|th(?!.*leaves)(?!.*which)|是|就|即", match.group(), re.IGNORECASE)
         or _CONCLUSION_BEFORE.search(clause_before(text, match.start()))
     ]
     denied = [Cue(match.start(), match.end(), 3, True) for match in _DENYING_CUE.finditer(text)]

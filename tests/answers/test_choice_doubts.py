@@ -53,7 +53,9 @@ The answer is {x}, while {y} is wrong.
 }
 # The text chooses nothing, or leaves open what it chooses.
 NOT_CHOSEN = {
-    "retracted": """The answer is {x}. This is incorrect.|The answer is {x}. That's wrong.
+    "retracted": """The answer is {x}. This is incorrect.|The answer is {x}. I no longer believe that.
+答案是{x}。其实不是。|答案是{x}。我改主意了。
+The answer is {x}. That's wrong.
 The answer is {x}. Just kidding.
 The answer is {x}. That's not it.|The answer is {x}. That can't be right.|The answer is {x}. I doubt it.
 The answer is {x}. NOT!
@@ -80,7 +82,9 @@ That the answer is {x} is a myth.|Incorrect answer: {x}|The wrong answer is {x}.
 错误答案：{x}|错误答案是{x}。|未必是{x}|答案未必是{x}|不一定选{x}|我怀疑答案是{x}|我不认为答案是{x}
 很难说{x}正确|谁说答案是{x}
 认为{x}正确是不对的|说答案是{x}是错误的|答案绝不可能是{x}|{x}正确与否不确定|干扰项是{x}""",
-    "others' opinion": """Some say the answer is {x}.|Many students choose {x}.|He says the answer is {x}.
+    "others' opinion": """Some say the answer is {x}.|A naive reader would pick {x}.
+Legend has it that the answer is {x}.|一部分人选{x}，一部分人选{y}
+粗心的同学会选{x}|谁会选{x}|Many students choose {x}.|He says the answer is {x}.
 Bob thinks the answer is {x}.
 According to Bob, the answer is {x}.|The student's answer is {x}.|My friend chose {x}.
 It is often claimed that the answer is {x}.
@@ -96,7 +100,9 @@ I'm tempted to choose {x}.|One possible answer is {x}.|{x} is almost correct.|{x
     "superseded": """I used to think the answer was {x}.|At first glance, the answer is {x}.
 The initial answer was {x}.|Had I chosen {x}, I'd be wrong.
 I almost chose {x}.|一开始我以为是{x}|乍一看答案是{x}|之前的答案是{x}|{x}是我最初的答案""",
-    "conditional": """Choose {x} if x>0, otherwise {y}.|If x > 0, the answer is {x}.
+    "conditional": """Choose {x} if x>0, otherwise {y}.|When x>0 the answer is {x}, otherwise it's {y}.
+当x>0时，答案是{x}；否则是{y}
+If x > 0, the answer is {x}.
 The answer is {x} if x > 0.|The answer is {x} unless x < 0.
 Pick {x} when x > 0, otherwise {y}.|{x} is correct only if x>0.|Assume the answer is {x}.
 如果x>0选{x}，否则选{y}|若x>0，则选{x}|只要x>0就选{x}|除非选{x}
@@ -118,7 +124,8 @@ The answer is neither {x} nor {y}.""",
     "spoken of": """Consider option {x}.|Let's start with option {x}.|{x} says that heat flows.
 The answer begins with {x}.|For example, the answer is {x}.
 {x}. This option says heat flows. {y}. This option says cold flows.|I considered {x}.
-Picking {x} gives 5, not 4.|选{x}会导致矛盾""",
+Picking {x} gives 5, not 4.|选{x}会导致矛盾
+选{x}必错|选{x}会扣分|选{x}是陷阱|选{x}没道理|I can't decide between {x} and {y}.""",
 }
 BOXED = """not \\boxed{{{x}}}|The answer is not \\boxed{{{x}}}|\\boxed{{{x}}} is wrong
 \\boxed{{{x}}} is incorrect.|It cannot be \\boxed{{{x}}}.
