@@ -47,7 +47,12 @@ _ALTERNATIVE = re.compile(
     r"|[,。;\n]\s?(?:或者?|抑或|也可能)"
 )
 _INTERRUPTED = re.compile(
-    r"(?:(?<!\w)(?:wait|hold on|hang on|no|nope)|等等|等一下|等下|慢着|且慢)[\s.,…!。—-]*$", re.IGNORECASE
+    r"(?:(?<!\w)(?:wait|hold on|hang on|no|nope)|等等|等一下|等下|慢着|且慢)[\s.,…!。—-]*$"
+    r"|(?<!\w)let(?: me|'s| us) (?:now )?(?:re-?\w+|double[- ]check|(?:check|think|look|try|calculate|compute|go)"
+    r"(?: \w+){0,3} again|think (?:again|more))(?: (?:this|that|it|my|the|answer|work|calculations?|question|problem))*"
+    r"[\s.,:…!-]*$"
+    r"|(?:让我|我|我们)?(?:再|重新)(?:仔细)?(?:想|考虑|检查|计算|算|看|思考|审题|分析)[^,。\n]{0,4}[\s,.…!。:]*$",
+    re.IGNORECASE,
 )
 # The writer judges what was just said: a sentence that begins with "this is wrong".
 _THEN = (

@@ -8,6 +8,8 @@ from mindeval.answers._aftermath import alternative, last_correction, retraction
 from mindeval.answers._doubts import certain
 from mindeval.answers._evidence import CONCLUDED, JUDGED, NAMED, PREFERRED, Statement, collect, verdict_list
 from mindeval.answers._fallbacks import (
+    answers_several_questions,
+    ends_as_sentence,
     is_heading,
     is_option_text,
     lone_letters,
@@ -67,7 +69,8 @@ def _settled(
         return _ambiguous("contradictory statements")
     if any(one.denied and one.labels & labels for one in later):
         return _ambiguous("contradictory statements")
-    if any(not one.denied and one.doubt in ("", "hedge") and one.labels - labels for one in later):
+    others = [one for one in later if not one.denied and one.doubt in ("", "hedge") and one.labels - labels]
+    if any(one.tier != JUDGED or len(one.labels) == 1 or multiple for one in others):  # "D, as A, B and C are correct"
         return _ambiguous("contradictory statements")
     if last_correction(text, last.end) is not None or _taken_back(text, last.end, labels, statements, reader):
         return _ambiguous("answer taken back")
@@ -110,6 +113,18 @@ def _fallback(
     return _settled(text, found[0], found[0].labels, rest, reader, multiple)
 
 
+def _remaining(text: str, statements: list[Statement], reader: Reader) -> Extraction | None:
+    """The option that is left where all others are ruled out and it is not spoken of."""
+    denied = frozenset().union(*(one.labels for one in statements))
+    left = frozenset(reader.labels.values()) - denied
+    if len(left) != 1 or len(denied) < 2 or any(not one.denied or one.doubt for one in statements):
+        return None
+    if any(len(one.labels) > 1 for one in statements) or ends_as_sentence(text):
+        spoken_of = _others(text, denied, reader)
+        return None if spoken_of else Extraction("".join(left), "exclusion")
+    return None
+
+
 def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | None) -> Extraction | None:
     whole = certain(plain(segment)).strip()
     spelled = is_option_text(whole, reader)
@@ -117,13 +132,17 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
         return Extraction(spelled, "option text")
     text = whole if verdict_list(whole, reader) else without_list(whole, reader).strip()
     statements = collect(text, reader, language)
+    if answers_several_questions(text, reader, statements):
+        return _ambiguous("several questions")
     decided = _decide(text, statements, reader, multiple, weakest=NAMED)
     if decided is not None:
         return decided
     letters = lone_letters(text, reader)
     judged = _decide(text, statements, reader, multiple, weakest=JUDGED)
+    headed = [one for one in letters if is_heading(text, one) and not one.doubt]
+    if judged is not None and judged.rule == "several options" and headed:
+        judged = None  # "A. Both B and C are true": what is true of the others is the reason
     if judged is not None:
-        headed = [one for one in letters if is_heading(text, one) and not one.doubt]
         if judged.answer is not None and any("".join(sorted(one.labels)) != judged.answer for one in headed):
             return _ambiguous("contradictory statements")
         return judged
@@ -137,6 +156,7 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
         found
         or _fallback(text, only_mention(text, reader), statements, reader, multiple)
         or _fallback(text, spelled_options(text, reader), statements, reader, multiple)
+        or (None if multiple else _remaining(text, statements, reader))
     )
 
 

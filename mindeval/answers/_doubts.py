@@ -63,7 +63,8 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "condition",
         "sentence",
         re.compile(
-            r"(?<!\w)(?:if|unless|suppose|supposing|provided|in case|as long as)(?!\w)|如果|假如|假设|假使|倘若"
+            r"(?<!\w)(?:if|unless|suppose|supposing|provided|in case|as long as)(?!\w)"
+            r"|^\W*(?:otherwise|assuming you)(?!\w)|如果|假如|假设|假使|倘若"
             r"|若(?!干)|要是|除非|只要|万一",
             re.IGNORECASE,
         ),
@@ -175,6 +176,11 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         ),
     ),
     (
+        "opinion",
+        "sentence",
+        re.compile(r"^\W*(?:user|human|student|classmate|customer)\s*:(?!\w)", re.IGNORECASE),
+    ),
+    (
         "example",
         "sentence",
         re.compile(r"^\W*(?:for example|for instance|e\.g\.)(?!\w)|^\W*(?:例如|比如|譬如)", re.IGNORECASE),
@@ -211,6 +217,13 @@ _CONDITION_AFTER = re.compile(
     r"(?:(?:if|unless|provided|assuming|in case|depending|as long as|under the assumption|supposing|iff"
     r"|only when)(?!\w)"
     r"|如果|若(?!干)|假如|除非|要是|只要|当且仅当|取决于)",
+    re.IGNORECASE,
+)
+_PAST_AFTER = re.compile(
+    r"[\s,(]*(?:(?:in|on|for|from|of|until) (?:the |an? |its |their )?"
+    r"(?:previous|earlier|older?|prior|former|(?:last|first) (?:year|time|edition|version|test|exam|draft"
+    r"|attempt))(?!\w)"
+    r"|(?:previously|originally|initially|at first|back then|last (?:time|year)|until|before the)(?!\w))",
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(
@@ -290,10 +303,12 @@ def _doubt(clause: str, sentence: str) -> str:
 
 def doubt_after(text: str, position: int) -> str:
     """Why what follows ``position`` keeps what ends there from being asserted: ``"condition"``, ``"opinion"``,
-    ``"subject"`` (the sentence goes on to judge the statement), ``"question"``; empty where nothing does."""
+    ``"past"``, ``"subject"`` (the sentence goes on to judge it), ``"question"``; empty where nothing does."""
     rest = sentence_after(text, position)
     if _CONDITION_AFTER.match(rest) or _OTHERWISE.search(text, position, position + _WINDOW):
         return "condition"
     if _OPINION_AFTER.match(rest):
         return "opinion"
+    if _PAST_AFTER.match(rest):
+        return "past"
     return "subject" if _SUBJECT_AFTER.match(rest) else "question" if is_asked(text, position) else ""

@@ -8,38 +8,43 @@ from dataclasses import dataclass, replace
 from mindeval.answers._aftermath import restarts
 from mindeval.answers._doubts import clause_before, doubt_after, doubt_before
 from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, PREFERRED_AFTER, Labels, Reader
-from mindeval.answers._statements import Cue, all_answer_cues, doubt_of, other_cues
+from mindeval.answers._statements import Cue, all_answer_cues, doubt_of, introduces, other_cues
 from mindeval.answers._text import BOX_MARK
 
 NAMED, JUDGED, CONCLUDED, PREFERRED = 1, 2, 3, 4  # tiers: the kinds of statement, strongest first
 _RULES = {NAMED: "answer statement", JUDGED: "judgement", CONCLUDED: "conclusion", PREFERRED: "preference"}
 
 _BUT = re.compile(
-    r"[ \t]*,?[ \t]*(?:but|rather|instead|而是|而应|应)[ \t]*(?:rather|instead|is|it's|it is|the|选|为|是)?[ \t]*",
+    r"(?:,[^,.;:\n]{1,50},(?=[ \t]*but(?!\w)))?[ \t]*,?[ \t]*(?:but|rather|instead|而是|而应|应)[ \t]*(?:rather|instead"
+    r"|is|it's|it is|the|选|为|是)?[ \t]*",
     re.IGNORECASE,
 )
 _GAP_AFTER_COLON = re.compile(r"\s*[:=\"'“\-–—→>]*\s*")
 _BLANKS = re.compile(r"[ \t]*")
+_BLANKS_OR_COMMA = re.compile(r"[ \t]*,?[ \t]*")
 _SPACE = re.compile(r"\s*")
 _BOX_END = re.compile(r"[ \t]*\n?[ \t]*")  # plain() ends a box with a line
 # "A: wrong", "B. 正确", "C ✓": a verdict in a list of options.
 _VERDICT = re.compile(
-    r"[ \t]*[:.)、\-–—=]?[ \t]*(?:(?P<no>错误|不正确|错|incorrect|wrong|false|no(?!\w|\.)|[✗✘❌]|×(?=\s|[,;.。]|$))"
+    r"[ \t]*(?:[:.)、\-–—=|][ \t]*(?:(?:this|that|it)(?: (?:option|choice|answer|statement))? is(?:n't (?P<not>)"
+    r"| not (?P<nope>))? ?"
+    r"(?:the |clearly |also |therefore )*)?)?(?:(?P<no>错误|不正确|错|incorrect|wrong|false|no(?!\w|\.)|[✗✘❌]|×(?=\s"
+    r"|[,;.。]|$))"
     r"|(?:正确|对|correct|right|true|yes|[✓✔✅√]))(?=\W|$)",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"(?:(?<!\w)(?:and|or|nor|both|neither)|[和或及、,])\s*[(\[\"']*$", re.IGNORECASE)
 _EXCEPTED = re.compile(
     r"(?:(?<!\w)(?:except|(?:all|any\w*|every\w*|nothing) but|besides|other than|apart from|aside from|save"
-    r"|excluding|not|neither|nor|never|unlike)(?: for)?|除了?|排除|不是|并非)"
+    r"|excluding|not|neither|nor|never|unlike|none of(?: the| these)?(?: \w+)?)(?: for)?|除了?|排除|不是|并非)"
     r"\s*(?:that\s+|only\s+|仅|只有)?(?:options?\s*|选项\s*)?[(\[\"']*$",
     re.IGNORECASE,
 )
 # A label stands for itself at a clause's beginning or after these; elsewhere it ends a term ("vitamin C is").
 _APART = re.compile(
-    r"(?:^|[\n.,;:!?()、。\"'“”—–/✗✘❌✓✔✅√×\-]|(?<!\w)(?:that|so|only|options?|choices?|answers?|statements?"
+    r"(?:^|[\n.,;:!?()、。|•\"'“”—–/✗✘❌✓✔✅√×\-]|(?<!\w)(?:that|so|only|options?|choices?|answers?|statements?"
     r"|letter|therefore|thus|hence"
-    r"|because|since|as|and|or|think|believe|say|but|conclude|know|is|clearly|indeed|then|while|whereas|both"
+    r"|because|since|as|it|be|and|or|think|believe|say|but|conclude|know|is|clearly|indeed|then|while|whereas|both"
     r"|although|though"
     r"|see|means|shows?|just|if|either|neither|nor|where|know|find|consider|given|with|\w+ly)"
     r"|选项|只有|仅有?|所以|因此|因而|故|而|但是?|因为|由于|即|答案|认为|觉得|可[知见得]|综上(?:所述)?|说明|得出"
@@ -61,7 +66,7 @@ _REST_JUDGED = re.compile(
 )
 _PLAIN_AFTER = re.compile(
     r"[ \t]*(?:项|选项)?[ \t]*(?:$|[.,;!:。、)\n—–(-]|(?:because|since|as|here|instead|is the|is my|then|now"
-    r"|after all)(?!\w)|因为|才|吧|了|啊)",
+    r"|after all)(?!\w)|(?:一致|相符|吻合|匹配|对应|相同)(?=[,.;。)\s]|$)|因为|才|吧|了|啊)",
     re.IGNORECASE,
 )
 _VERB_OF_CHOICE = re.compile(r"选(?:择|取|定)?$")
@@ -70,6 +75,32 @@ _CHOSEN_AFTER = re.compile(
     r"|吧|了|啊|即可"
     r"|就(?:对|行|可以)|而|不(?:是|选)|非|所以|的(?![人话同学都])|并)"
 )
+_RELEVANCE = re.compile(
+    r"[^,。;\n]{0,30}[ \t]*[,(（。]?[ \t]*(?:但|且|故|因此|所以|与题干|本项)*"
+    r"(?:(?P<no>不(?:符合|合)题[意干]|与题[意干]不|不(?:当|应|能)?选|排除)|符合题[意干]|当选)"
+)
+# "only B satisfies", "C fits and is therefore the best choice"
+_ONLY = re.compile(
+    r"(?<!\w)only(?:[ \t]+(?:option|choice|answer|statement))?[ \t]*[(\"']?$|(?:只有|仅有?|唯有)(?:选项)?$",
+    re.IGNORECASE,
+)
+_MEETS = re.compile(
+    r"[ \t]*(?:(?:is left|is consistent|remains|satisf(?:y|ies)|fits|works|matches|meets|makes sense|holds|survives"
+    r"|qualifies|agrees"
+    r"|correctly|accurately|describes|provides|gives|addresses|represents|shows|contains|mentions|is supported)(?!\w)"
+    r"|(?:选?项)?(?:能|可以)?(?:满足|符合|合适|可能|成立|合理|准确|恰当|体现|与[^,。;\n]{1,8}(?:一致|相符)))",
+    re.IGNORECASE,
+)
+_THEN_BEST = re.compile(
+    r"[^.;:?!\n]{1,90}?(?:,|(?<!\w)and)[ \t]*(?:so |which )?(?:it )?(?:is|makes it|would be)[ \t]+(?:(?:therefore"
+    r"|thus|hence|clearly)[ \t]+)?"
+    r"the[ \t]+(?:best|correct|right|most \w+)[ \t]+(?:choice|option|answer)(?!\w)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"^\W*(?:is|could|can|would)(?: it| the answer| this)(?: be)?(?: option| choice)?\W*$", re.IGNORECASE
+)
+_ASKED_AND_AFFIRMED = re.compile(r"[)\"' \t]*\?\s*(?:yes|correct|right|exactly)(?=\s*(?:[.!,;\n]|$))", re.IGNORECASE)
 _CORRECTED = re.compile(
     r"[\s,.:;!…。—–-]*(?:(?:i (?:meant?|think|believe|say)|i'd say|it(?:'s| is| should be| must be| has to be)"
     r"|that(?:'s| is| should be| must be)|the|correct|right|answer|final|is|to|it|should be"
@@ -125,22 +156,33 @@ def _place(text: str, cue: Cue) -> int:
     if said[:1] == BOX_MARK:
         return _end(_SPACE, text, cue.end)
     linked = said.rstrip()[-1:] in (":", "=", "是", "为") or said.lower().endswith("is")
-    return _end(_GAP_AFTER_COLON if linked else _BLANKS, text, cue.end)
+    return _end(_GAP_AFTER_COLON if linked else _BLANKS_OR_COMMA if cue.tier == CONCLUDED else _BLANKS, text, cue.end)
+
+
+def _said(text: str, cue: Cue, reader: Reader) -> tuple[Labels, str] | None:
+    """The labels that a cue introduces, and the rule that finds them."""
+    position, boxed = _place(text, cue), text[cue.start] == BOX_MARK
+    rule = "boxed" if boxed else _RULES[cue.tier]
+    if (found := reader.several(text, position)) is not None:
+        return found, rule
+    if (spelled := reader.option_text(text, position)) is not None:
+        return Labels((spelled[0],), spelled[1]), "option text"
+    described = not boxed and not cue.denied and introduces(text, cue)
+    bracketed = reader.bracketed(text, position) if described else None
+    return (bracketed, rule) if bracketed else None
 
 
 def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
     """Statements that a cue introduces."""
     statements: list[Statement] = []
     for cue in [*(all_answer_cues(text, language) or all_answer_cues(text)), *other_cues(text)]:
-        position, boxed = _place(text, cue), text[cue.start] == BOX_MARK
-        found, rule = reader.several(text, position), "boxed" if boxed else _RULES[cue.tier]
-        if found is None:
-            spelled = reader.option_text(text, position)
-            if spelled is None:
-                continue
-            found, rule = Labels((spelled[0],), spelled[1]), "option text"
-        end = _end(_BOX_END, text, found.end) if boxed else found.end
+        said = _said(text, cue, reader)
+        if said is None:
+            continue
+        found, rule = said
+        end = _end(_BOX_END, text, found.end) if rule == "boxed" else found.end
         doubt = doubt_of(text, cue) or ("several options" if found.open else _doubt_after(text, end))
+        doubt = doubt or reader.divided(text, end, found.labels)
         if rule != "option text" and len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
             doubt = "letter and text disagree"
         elif cue.tier == CONCLUDED and not cue.denied and rule != "option text" and not _PLAIN_AFTER.match(text, end):
@@ -159,25 +201,47 @@ def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
 
 
 def _judged(text: str, reader: Reader) -> list[Statement]:
-    """ "C is correct", "A错误": a label and what is said of it."""
-    statements = []
+    """ "C is correct", "A错误", "A, B and D are wrong": labels and what is said of them."""
+    statements: list[Statement] = []
+    reached = 0
     for match in reader.item.finditer(text):
-        found = reader.one(text, match.start(), lower=False)
         before = text[max(0, match.start() - 40) : match.start()]
-        if found is None or not _APART.search(before):
+        listed = reader.several(text, match.start(), lower=False) if match.start() >= reached else None
+        if listed is None or not _APART.search(before):
             continue
-        denied = DENIED_AFTER.match(text, found[1])
-        verdict = denied or AFFIRMED_AFTER.match(text, found[1])
-        preferred = None if verdict else PREFERRED_AFTER.match(text, found[1])
-        if not (verdict or preferred) or (_LISTED.search(before) and not denied and _list_before(before, reader)):
-            continue  # "both A and B are right": what is said is said of the list
-        if _EXCEPTED.search(before) and not denied:
+        alone = reader.one(text, match.start(), lower=False)
+        if len(listed.labels) > 1 and (one := _verdict_on(text, match.start(), listed, before)) is not None:
+            statements.append(one)
+            reached = listed.end
             continue
-        doubt = doubt_before(text, match.start()) or doubt_after(text, (verdict or preferred or match).end())
-        tier = PREFERRED if preferred else JUDGED
-        one = Statement(match.start(), found[1], frozenset([found[0]]), tier, _RULES[tier], denied is not None, doubt)
-        statements.append(one)
+        one = _verdict_on(text, match.start(), Labels((alone[0],), alone[1]), before) if alone else None
+        if one and (one.denied or not (_LISTED.search(before) and _list_before(before, reader))):
+            statements.append(one)
     return statements
+
+
+def _verdict_on(text: str, start: int, found: Labels, before: str) -> Statement | None:
+    """What is said of labels right after them."""
+    denied, affirmed = DENIED_AFTER.match(text, found.end), AFFIRMED_AFTER.match(text, found.end)
+    if affirmed is None and (yes := _ASKED_AND_AFFIRMED.match(text, found.end)):
+        asks = _ASKS.search(clause_before(text, start)) is not None
+        return Statement(start, yes.end(), frozenset(found.labels), JUDGED, "judgement") if asks else None
+    if not (denied or affirmed) and (alone := _ONLY.search(before)):
+        affirmed = _MEETS.match(text, found.end)
+        start -= len(alone.group())
+    verdict = denied or affirmed
+    if verdict is None and len(found.labels) == 1 and (best := _THEN_BEST.match(text, found.end)):
+        verdict = best if not re.search(r"(?<!\w)(?:not|[A-Z])(?!\w)", best.group()) else None
+    preferred = None if verdict else PREFERRED_AFTER.match(text, found.end)
+    said = verdict or preferred
+    if said is None or (_EXCEPTED.search(before) and not denied):
+        return None
+    end = said.end()
+    if verdict and (relevant := _RELEVANCE.match(text, end)):  # "C错误,符合题意": the false one was asked for
+        denied, end = relevant if relevant.group("no") else None, relevant.end()
+    doubt = doubt_before(text, start) or ("several options" if found.open and not denied else doubt_after(text, end))
+    tier = PREFERRED if preferred else JUDGED
+    return Statement(start, found.end, frozenset(found.labels), tier, _RULES[tier], denied is not None, doubt)
 
 
 def _list_before(before: str, reader: Reader) -> bool:
@@ -247,16 +311,49 @@ _JOINT = re.compile(
 
 
 def verdict_list(text: str, reader: Reader) -> list[Statement]:
-    """The verdicts of a list of options, three at least."""
-    statements = []
+    """The verdicts of a list or table of options, three at least."""
+    statements = _verdict_lines(text, reader)
+    ends = {one.position for one in statements}
     for match in reader.item.finditer(text):
         found = reader.one(text, match.start(), lower=False)
         verdict = _VERDICT.match(text, match.end(2)) or _VERDICT.match(text, match.end()) if found else None
-        if found and verdict and _APART.search(clause_before(text, match.start())):
-            denied = verdict.group("no") is not None
-            labels = frozenset([found[0]])
-            statements.append(Statement(match.start(), verdict.end(), labels, JUDGED, "judgement", denied))
+        if not found or not verdict or match.start() in ends or not _APART.search(clause_before(text, match.start())):
+            continue
+        turned = verdict.group("not") is not None or verdict.group("nope") is not None
+        denied = (verdict.group("no") is not None) != turned
+        labels = frozenset([found[0]])
+        statements.append(Statement(match.start(), verdict.end(), labels, JUDGED, "judgement", denied))
     return statements if len({label for one in statements for label in one.labels}) >= 3 else []
+
+
+def _verdict_lines(text: str, reader: Reader) -> list[Statement]:
+    """Lines that begin with an option and end with a verdict: "| B | fits | ✓ |", "(B) fits the data - correct"."""
+    statements = []
+    for line in _OPTION_LINE.finditer(text):
+        found = reader.one(text, line.end(), lower=False)
+        if found is None:
+            continue
+        end = _end(_LINE, text, found[1])
+        others = any(reader.one(text, item.start(), False) for item in reader.item.finditer(text, found[1], end))
+        verdict = None if others else _LINE_VERDICT.search(text, found[1], end)
+        if verdict is not None:
+            labels, denied = frozenset([found[0]]), verdict.group("no") is not None
+            statements.append(Statement(line.end(), end, labels, JUDGED, "judgement", denied))
+    return statements
+
+
+_LINE = re.compile(r"[^\n]*")
+_OPTION_LINE = re.compile(
+    r"^[ \t]*(?:[|•-]|\d{1,2}[.)])?[ \t]*(?:(?:option|choice|选项)[ \t]*)?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LINE_VERDICT = re.compile(
+    r"[|:(→,\-–—.✗✘❌✓✔✅√×)][ \t]*(?:(?P<no>(?:错误|不正确|不符合(?:题意)?|错|incorrect|wrong|false|not correct|no"
+    r"|eliminated?|[✗✘❌×])"
+    r"[ \t]*(?:[✗✘❌×]️?)?)|(?:正确|符合(?:题意)?|对|correct|right|true|yes|[✓✔✅√])[ \t]*[✓✔✅√]?️?)"
+    r"[ \t]*(?:answer|option|choice)?[ \t.!)|。️]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def verdict_at(text: str, end: int) -> bool:

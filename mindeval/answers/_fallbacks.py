@@ -9,6 +9,7 @@ from mindeval.answers._evidence import JUDGED, Statement, verdict_at
 from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Labels, Reader, canonical
 from mindeval.answers._text import BOX_MARK
 
+_ANSWER_PROMPT = re.compile(r"[ \t]*A:[ \t]*(?=\(?[A-Z]\)?\.?\s*$)")
 _LEAD_IN = re.compile(r"[\s:.,\-–—>]*")
 _ALONE = re.compile(r"\s*[.。!)]*\s*")
 # What may follow a letter that is an answer: a mark, the reason, the option's text; not a verb that makes it a subject.
@@ -32,7 +33,7 @@ _SPEAKS = re.compile(
 _SUBJECT = re.compile(r"[ \t]*(?:is|was|are)(?!\w)")
 _HEADING = re.compile(r"\W*\w[)\]\"'”」】]?(?:[.,):]|\s*\n)")
 _NEXT_HEAD = re.compile(
-    r"(?:^|[\n.;。])\s*[(\"'“【]?([A-Za-z0-9])[\"'”】]?(?:项|选项)?(?:\)|[.:](?=\s"
+    r"(?:^|[\n.;。])\s*(?:[-•]\s*)?(?:(?:Option|Choice|选项)\s*)?[(\"'“【]?([A-Za-z0-9])[\"'”】]?(?:项|选项)?(?:\)|[.:](?=\s"
     r"|[\u4e00-\u9fff]))"
 )
 _EDGE = re.compile(r"[,.;:!?。、\n)]|(?<!\w)(?:because|since|as|for|but)(?!\w)|因为")
@@ -77,11 +78,42 @@ def without_list(text: str, reader: Reader) -> str:
     return "\n".join(kept + (block if len(block) < 2 else []))
 
 
+_NUMBERED = re.compile(
+    r"(?:第[ \t]*(\d+|[一二三四五六七八九十])[ \t]*(?:小?题|问|空|道)"
+    r"|(?<!\w)(?:questions?|problem|q|no\.)[ \t]*\#?(\d+)"
+    r"|(?:^|[\s,;。、(])\(?(\d{1,3})(?:[.):、](?!\d)|[ \t]*[-–—][ \t]*(?=[A-Z](?!\w)))|(?:^"
+    r"|(?<=[\s,;]))(\d{1,2})(?=[A-Z](?!\w)))"
+    r"[ \t]*[:.)]?[ \t]*(?:(?:the )?(?:correct )?(?:answers?|option|choice)(?!\w)[ \t]*:?[ \t]*)?(?:(?:is"
+    r"|was)(?!\w)[ \t]*)?"
+    r"(?:(?:的|正确|答案|应该?|选项?|是|为)+[ \t]*:?[ \t]*)?",
+    re.IGNORECASE,
+)
+_NEXT_NUMBER = re.compile(r"\s*(?:$|[\n,;.。、]|\(?\d|and(?!\w)|第|[qQ])")
+
+
+def answers_several_questions(text: str, reader: Reader, statements: list[Statement]) -> bool:
+    """Options are given to questions of different numbers ("1. B 2. C"), and none is stated after that."""
+    numbers, end = set(), 0
+    for match in _NUMBERED.finditer(text):
+        found = reader.one(text, match.end(), lower=False)
+        if found is not None and _NEXT_NUMBER.match(text, found[1]):
+            numbers.add(next(number for number in match.groups() if number))
+            end = found[1]
+    return len(numbers) > 1 and not any(one.position >= end and one.tier < JUDGED for one in statements)
+
+
+def ends_as_sentence(text: str) -> bool:
+    """The text is not cut off in the middle of what it says."""
+    return text.rstrip()[-1:] in (".", "。", "!", ")")
+
+
 def lone_letters(text: str, reader: Reader) -> list[Statement]:
     """A letter that stands alone at the beginning, or on the last line, or after the last question."""
     start = _LEAD_IN.match(text)
     first = _alone(text, start.end() if start else 0, reader, "leading letter")
     line = max(text.rstrip().rfind(mark) for mark in "\n?") + 1
+    if prompt := _ANSWER_PROMPT.match(text, line):
+        first, line = first if line else None, prompt.end()  # "Q: ...\nA: C"
     last = _alone(text, line, reader, "last line")
     return [one for one in (first, last) if one is not None]
 
@@ -99,6 +131,7 @@ def _alone(text: str, position: int, reader: Reader, rule: str) -> Statement | N
     if len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
         return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt="letter and text disagree")
     doubt = "several options" if found.open else doubt_after(text, found.end)
+    doubt = doubt or reader.divided(text, found.end, found.labels)
     if not doubt and rule == "leading letter" and (_walks_through(rest, found, reader) or _relates(rest, reader)):
         doubt = "several options"
     return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt=doubt)

@@ -28,7 +28,9 @@ _PREFIX = re.compile(r"(?:(?:option|choice|letter|answer)s?(?!\w)|选项|选|第
 _AFTER_LETTER_A = (
     r"(?:is|are|was|has|had|does|and|or|nor|but|because|since|as|for|not|which|with|would|must|should|seems?|then"
     r"|over"
-    r"|rather|instead|unless|if|while|means|it(?=[ \t]+is)|fits?|works?|looks?|due|(?:(?:in)?correct|here|now"
+    r"|rather|instead|unless|if|while|means|it(?=[ \t]+is)|fits?|works?|looks?|remains|satisf(?:y|ies)|meets|matches"
+    r"|appears|accounts"
+    r"|due|(?:(?:in)?correct|here|now"
     r"|instead|too|then)(?=[ \t]*(?:[.,;!\n]|$)))"
 )
 _AFTER_ARTICLE = re.compile(rf"[ \t]+(?!{_AFTER_LETTER_A}(?!\w))(?:[a-z]|[A-Z]\w+[ \t]+\w)")
@@ -38,6 +40,8 @@ _AFTER_OPTION = (
     r"(?:is|are|was|were|am|be|being|and|or|nor|but|because|cause|since|as|for|not|which|who|that|with|without"
     r"|would|must"
     r"|should|shall|will|can|could|cannot|may|might|seems?|appears?|looks?|sounds?|fits?|works?|match(?:es)?"
+    r"|satisf(?:y|ies)|meets|accounts|agrees|addresses"
+    r"|provides|represents|mentions|qualifies|survives|captures|explains"
     r"|describes?|states?"
     r"|says?|means?|shows?|due|then|over|rather|instead|here|now|unless|if|while|after|when|where|whereas"
     r"|(?:in)?correct|right"
@@ -56,13 +60,14 @@ _TERM_AFTER = re.compile(
     rf"[ \t]+(?!{_AFTER_OPTION}(?!\w))[a-z]"
     r"|[ \t]+(?:Major|Minor|Sharp|Flat|Level|Day|Cells?|Programming|Language|Section|Team|String|Class|Type|Vitamin"
     r"|Complex)(?!\w)"
-    r"|[-–]\d|\+\+|#|\.[ \t]?[A-Z]\.|[ \t]*/[ \t]*[A-Za-z]{2}|:\\"
+    r"|[-–]\d|\+\+|#|\.[ \t]?[A-Z]\.|[ \t]*/[ \t]*[A-Za-z]{2}|:\\|:[ \t]*drives?(?!\w)"
     r"|[ \t]?(?:类|型|超(?!过)|级|股|语言|恤|座|栋|班|盘|键|罩杯|区|轮|楼|调|大调|小调|城|市|国|君|先生|女士|同学"
     r"|公司|字母|站|村|地|点(?!钟)|点$|线|面(?!对)|照|证|片|族|组|队|计划|方案|细胞|淋巴|字形|轴)"
 )
+_SCALE = re.compile(r"[ \t]*(?:major|minor)(?=[ \t]*(?:$|[.,;\n]|scale|chord|key))")
 
 DENIED_AFTER = re.compile(
-    r"[ \t]*(?:项|选项)?(?:的?(?:说法|表述|叙述|描述|观点|推断|判断))?,?[ \t]*(?:"
+    r"[ \t]*(?:(?:这?[两二三四五]个?)?(?:选项|项))?(?:的?(?:说法|表述|叙述|描述|观点|推断|判断))?,?[ \t]*(?:"
     r"(?:(?:,[ \t]*)?which[ \t]+)?(?:is|are|was|were|seems?|looks?|being|must be|can be|should be|would be|will be"
     r"|has to be)[ \t]+"
     r"(?:(?:clearly|obviously|also|therefore|thus|definitely|simply|just|all|both|actually|completely|totally"
@@ -85,18 +90,23 @@ DENIED_AFTER = re.compile(
     r"|不正确|不对|不符|不成立|不合|不选|不能选|不应选|不可能|不可选|不行|不是(?:正确|答案|对|[,。;]"
     r"|\s*(?:\n|$))|不妥|不合适|不恰当|不合理|不可取|与[^,。;]{0,6}不符|被排除|偷换|无中生有|以偏概全|张冠李戴|颠倒"
     r"|值得怀疑|有待商榷|过于绝对|过于片面|有误|排除|误|不如|不及|比不上|非(?:正确)?答案|存在错误"
-    r"|存在问题|有问题|与题意不|没有道理|站不住|说不通)"
+    r"|存在问题|有问题|(?:存在|有)(?:明显)?错误|干扰项|与题意不|没有道理|站不住|说不通)"
     r")",
     re.IGNORECASE,
 )
 AFFIRMED_AFTER = re.compile(
-    r"[ \t]*(?:项|选项)?(?:的?(?:说法|表述|叙述|描述|观点|推断|判断))?[ \t]*(?:"
+    r"[ \t]*(?:(?:这?[两二三四五]个?)?(?:选项|项))?(?:的?(?:说法|表述|叙述|描述|观点|推断|判断))?[ \t]*(?:"
     r"(?:is|are|was|were|must be|should be|has to be|seems|looks|would be)[ \t]+"
     r"(?:(?:clearly|obviously|therefore|thus|definitely|indeed|also|probably|most likely|likely|the|most|only"
     r"|then|my|a|an|all|both|actually|really|in fact|certainly|undoubtedly)[ \t]+)*"
     r"(?:correct|right(?!\w)|true|best|answers?|accurate|suitable|appropriate|valid|final"
-    r"|one(?!\w))(?![ \t]+(?:only[ \t]+)?if(?!\w))|,?[ \t]*it is(?=\W|$)"
-    r"|(?:是|为|才|都|均|也|完全|显然|最|的|就|则|就是)*(?:正确|对的|对(?=[,。;!\s]|$)|符合题意|符合|成立|最佳"
+    r"|one(?!\w))(?![ \t]+(?:only[ \t]+)?if(?!\w))"
+    r"|(?:is|seems(?: to be)?|appears to be|looks(?: like)?|would be|remains)[ \t]+(?:(?:therefore|thus|hence"
+    r"|clearly)[ \t]+)?"
+    r"the[ \t]+(?:best|only|(?:single[ \t]+)?most[ \t]+\w+)[ \t]+(?:\w+[ \t]+)?(?:choice|option|answer|match|fit"
+    r"|one)(?!\w)"
+    r"|,?[ \t]*it is(?=\W|$)"
+    r"|(?:是|为|才|都|均|也|完全|显然|最|的|就|则|就是)*(?:正确|对的|对(?=[,。;!\s]|$)|符合题意|符合|成立|准确|最佳"
     r"|最合适|恰当|答案|无误)(?!率|与否|吗)|才是|当选"
     r")",
     re.IGNORECASE,
@@ -151,8 +161,8 @@ class Reader:
         match = self.item.match(text, position)
         if match is None:
             return None
-        letter, closed = match.group(2), ")" in (match.group(3) or "")
-        if not (match.group(1) and match.group(3)) and self._part_of_term(text, match, letter, closed):
+        letter, closed = match.group(2), ")" in (match.group(3) or "") or bool(match.group(1) and match.group(3))
+        if self._part_of_term(text, match, letter, closed):
             return None
         if letter.islower() and not (match.group(1) and match.group(3)):
             ended = re.compile(r"[ \t]*(?:$|\n|[,;:!?)\]\-–—]|\.(?!\w))").match(text, match.end())
@@ -164,7 +174,7 @@ class Reader:
         """A bare letter that is an article, a pronoun, a variable of a formula, or a word of a longer term."""
         rest = text[match.end() : match.end() + 60]
         if closed:
-            return False
+            return _SCALE.match(rest) is not None
         if letter in "Aa" and _AFTER_ARTICLE.match(rest) or letter in "Ii" and _AFTER_PRONOUN.match(rest):
             return True
         if letter.isalpha() and re.match(r"[ \t]*(?:[=≈<^_*+×·]|\u2044|²|³)", rest):
@@ -201,6 +211,26 @@ class Reader:
             end = following[1]
         return Labels(tuple(found), end, is_open and len(set(found)) > 1)
 
+    def bracketed(self, text: str, position: int) -> Labels | None:
+        """The only label of a sentence, in brackets at its end ("... is photosynthesis (B).")."""
+        sentence = _SENTENCE.match(text, position)
+        rest = sentence.group() if sentence else ""
+        named = [match for match in self.item.finditer(rest) if self.one(rest, match.start(), lower=False)]
+        last = re.search(r"\((?:(?:option|choice|answer|选项)[ \t]*)?$", rest[: named[0].start(2)]) if named else None
+        if len(named) != 1 or not last or not _ENDS_SENTENCE.match(rest, named[0].end()) or _TURNED.search(rest):
+            return None
+        return Labels((self.labels[named[0].group(2).upper()],), position + named[0].end())
+
+    def divided(self, text: str, end: int, labels: Sequence[str]) -> str:
+        """``"several options"`` where the sentence goes on with another answer for another case ("B for men and C for
+        women", "B in the US; in the UK it would be C")."""
+        sentence = _UP_TO_STOP.match(text, end)
+        for match in _OTHER_CASE.finditer(sentence.group() if sentence else ""):
+            letter = match.group(1) or match.group(2)
+            if self.labels.get(letter, labels[0]) not in labels:
+                return "several options"
+        return ""
+
     def option_text(self, text: str, position: int) -> tuple[str, int] | None:
         """(label, where it ends) of the longest option text at ``position``."""
         match = self.text.match(text, position) if self.text else None
@@ -211,6 +241,19 @@ class Reader:
         match = re.compile(r"[\s.):,\-–—]*").match(text, end)
         spelled = self.option_text(text, match.end() if match else end)
         return spelled is not None and spelled[0] != label
+
+
+_SENTENCE = re.compile(r"[^.;:?!\n。]{1,120}")
+_ENDS_SENTENCE = re.compile(r"[)\]\"' \t]*(?:$|,|because(?!\w)|since(?!\w))")
+_TURNED = re.compile(r"(?<!\w)(?:not|nor|neither|either|or|rather|than|but|if)(?!\w)|n't|不|非|或", re.IGNORECASE)
+_UP_TO_STOP = re.compile(r"[^.\n。]{0,160}")
+_CASE = r"(?:in|for|under|with|on|at|when|if|among)(?!\w)"
+_OTHER_CASE = re.compile(
+    rf"(?:[,;]|(?<!\w)(?:and|but|while|whereas)(?!\w))\s*(?:(?:and|but|while)\s+)?(?:"
+    rf"(?:{_CASE}[^.;\n]{{1,40}}?[\s,]\s*)?(?:it|that|this|the answer)(?: is| would be| becomes"
+    rf"|'s)\s+[(\"']?([A-Z])(?!\w)"
+    rf"(?=[)\"']?\s*(?:$|[.,;]|{_CASE}))|[(\"']?([A-Z])[)\"']?\s+{_CASE}(?! contrast))"
+)
 
 
 def _is_word(character: str) -> bool:

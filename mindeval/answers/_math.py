@@ -15,7 +15,8 @@ _MAX_LENGTH = 300
 _MAX_RAW_LENGTH = 20_000  # of a text around a box
 _EXPONENT = r"(?:\s*\^\s*(?:\d|\{\d\})|(?<=[A-Za-z])[23])?"
 _WORD = (
-    r"(?:(?:centi|milli|kilo)?(?:met(?:er|re)|gram|lit(?:er|re))|degree|radian|unit|inch|foot|feet|yard|mile|hour|minute"
+    r"(?:(?:centi|milli|kilo)?(?:met(?:er|re)|gram|lit(?:er|re))|degree|radian|unit|inch|foot|feet|yard|mile|hour"
+    r"|minute"
     r"|second|day|week|month|year|dollar|cent|euro|pound|percent|mph|[cmk]m|kg|ft|in)(?:e?s)?"
 )
 _UNIT = re.compile(
@@ -24,7 +25,8 @@ _UNIT = re.compile(
 )
 # Words that change the number before them.
 _NO_UNIT = re.compile(
-    r"\b(?:dozen|hundred|thousand|million|billion|trillion|half|thirds?|quarters?|base|plus|minus|times|over|choose|mod)"
+    r"\b(?:dozen|hundred|thousand|million|billion|trillion|half|thirds?|quarters?|base|plus|minus|times|over|choose"
+    r"|mod)"
     r"\b"
 )
 _CURRENCY = re.compile(r"^([-+]?)\s*(\\\$|[€£¥])\s*(?=[-\d.(\\])")

@@ -37,7 +37,7 @@ _NOUN_OTHER = (
 _NOUN_ZH = (
     r"(?:(?:说法|表述|叙述|描述|判断|推断|理解|分析|做法|观点)中?,?(?:错误|有误|不正确|不恰当|不准确|不合理|不属实"
     r"|正确|恰当|准确)的(?:一项|选项|一个)?(?=[是为])"
-    r"|不属于[^,。;\n]{1,16}的(?:一项|选项|一个)?(?=[是为])"
+    r"|(?:错误|不正确|有误|不恰当|不准确|不符合题意)的一项(?=[是为])|不属于[^,。;\n]{1,16}的(?:一项|选项|一个)?(?=[是为])"
     r"|(?:错误|不正确|有误|不恰当|不准确)的(?:说法|表述|叙述|描述|判断|做法|观点)(?=[是为])"
     r"|最(?:合适|恰当|符合题意|准确|合理|好|佳|贴切|可能|接近)的?(?:选项|一项|说法|选择)(?=[是为])"
     r"|我的选择(?=[是为:])|【(?:解答|答)】"
@@ -67,11 +67,21 @@ _DENYING_CUE = re.compile(
 )
 # "so B", "it's B", "→ B": weaker than naming the answer.
 _CONCLUDING_CUE = re.compile(
-    r"(?<!\w)(?:so|therefore|thus|hence|consequently|(?:it|that|this)(?:\s+(?:is|must be|has to be"
+    r"(?<!\w)(?:so|therefore|thus|hence|consequently|that is,(?= \W?[A-Z]\W)|(?:it|that|this)(?:\s+(?:is|must be"
+    r"|has to be"
     r"|should be|would be|(?:may|might|could|can)(?: also| well| still)? be)|'s)|i (?:think|believe|guess|reckon)"
     r"|(?:that|this|which|so) leaves(?: us)?(?: with)?"
-    r"|left with|(?:which is|corresponds to|matches)(?= (?:option|choice)))"
-    r"(?=[\s,:(\[])|[⇒⟹→]|=>|∴|(?:所以|因此|因而|故|综上(?:所述)?|可知|即|就是|是|只?剩下?)",
+    r"|left with|(?:which is|corresponds to|(?:which )?match(?:es|ing))(?= (?:option|choice))"
+    r"|i\.e\.,?|namely,?"
+    # "the most likely diagnosis is", "the closest option to 3.98 is"
+    r"|(?:the|our) (?:most (?:likely|probable|plausible|appropriate|suitable|accurate|reasonable|logical|fitting"
+    r"|relevant|effective|direct)|best|closest|nearest|only)(?: [\w'.-]+){0,8}? (?:is|was|would be|matches)"
+    r"|(?:choice|option|answer|word|phrase|sentence|statement|one)(?: that| which|)(?: best| most \w+| correctly"
+    r"| accurately)(?: [\w'-]+){1,12}? is)"
+    r"(?=[\s,:(\[])|(?:(?:最(?!常见|容易|流行|多)[^,。;\n]{1,10}| {2,4}|^)的[^,。;错误\n]{0,8}[是为](?=\W?[A-Z])"
+    r"|(?:对应|符合|匹配)(?=选项)"
+    r"|与(?=选项.(?:项|选项)?(?:的?\w{0,3})"
+    r"(?:一致|相符|吻合|匹配|对应|相同)))|[⇒⟹→]|=>|∴|(?:所以|因此|因而|故|综上(?:所述)?|可知|即|就是|是|只?剩下?)",
     re.IGNORECASE,
 )
 _THEREFORE = re.compile(r"so|therefore|thus|hence|consequently|所以|因此|因而|故$", re.IGNORECASE)
@@ -143,7 +153,7 @@ _OTHER_POLARITY = re.compile(
     r"|earlier|outdated|former|possible"
     r"|plausible|tempting|intuitive|other|another|potential|alternative|unlikely|naive|supposed|so-called"
     r"|would-be)\s+(?:\w+\s+)?"
-    r"|(?:错误|不正确|不恰当|有误|干扰|常见|上一个|前一个|上一题的?|原|旧|之前的|先前的|前面的|易错|误选|不对"
+    r"|(?:错误|不正确|不恰当|有误|干扰|常见|上一?[次版期年][^,。]{0,4}?|去年|往年|旧版|上一个|前一个|上一题的?|原|旧|之前的|先前的|前面的|易错|误选|不对"
     r"|错)的?\s*)$",
     re.IGNORECASE,
 )
@@ -199,7 +209,7 @@ def other_cues(text: str) -> list[Cue]:
     concluded = [
         _cue(text, match, tier=3)
         for match in _CONCLUDING_CUE.finditer(text)
-        if not re.match(r"it|th(?!.*leaves)(?!.*which)|是|就|即", match.group(), re.IGNORECASE)
+        if not re.match(r"it|th(?!e )(?!.*leaves)(?!.*which)|是|就|即", match.group(), re.IGNORECASE)
         or _CONCLUSION_BEFORE.search(clause_before(text, match.start()))
     ]
     denied = [Cue(match.start(), match.end(), 3, True) for match in _DENYING_CUE.finditer(text)]
@@ -234,6 +244,12 @@ def doubt_of(text: str, cue: Cue) -> str:
     if is_noun and not _LINK.search(text[cue.start : cue.end]) and not _UNLINKED_BY.match(clause):
         return "unlinked"
     return "hedge" if cue.hedged else ""
+
+
+def introduces(text: str, cue: Cue) -> bool:
+    """The cue names what the rest of its sentence describes ("the answer is", "the best option is")."""
+    named = cue.tier == 1 or re.match(r"(?:the|our) ", cue.name, re.IGNORECASE) is not None
+    return named and _LINK.search(text[cue.start : cue.end]) is not None
 
 
 def _chosen(name: str, clause: str) -> bool:

@@ -29,7 +29,7 @@ _END_OF_TURN = re.compile(
 )
 _START_OF_TURN = re.compile(r"^\s*(?:<\|(?:im_start|assistant|start)\|>(?:\s*assistant\b)?\s*)+")
 _NEW_QUESTION = re.compile(
-    r"(?:^|\n)[ \t#>*]*(?:"
+    r"(?:(?:^|\n)[ \t#>*]*|(?<=[.!?。!？)] )(?=[A-Z])|(?<=[。！？]))(?:"
     r"(?:Next |New |Example )?(?:Question|Problem|Exercise|Passage)[ \t]*(?:\#?\d+)?[ \t*]*[:：.]"
     r"|Q[ \t]*\d*[ \t*]*[:：]"
     r"|(?:Human|User|Student|Instruction)[ \t*]*[:：]"

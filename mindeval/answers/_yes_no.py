@@ -26,7 +26,7 @@ _NOT_THE_CASE = re.compile(
 _ENDS_EN = re.compile(
     r"[\"'”)\]]*\s*(?:$|\n|[!,;:)\]\"'”—–。、]|-(?!\w)|\.(?!\s?\d)(?!\w)"
     r"|(?:because|since|as|it|it's|this|that's|these|those|they|he|she|there|we|i|you|the|but|for|due|in (?:this"
-    r"|that|the)|according|given|here|indeed|then|of course"
+    r"|that|the)|to (?:this|that|the|your)|according|given|here|indeed|then|of course"
     r"|sir|thanks?|please|\w+n't)(?!\w))",
     re.IGNORECASE,
 )
@@ -80,6 +80,23 @@ _CORRECTED = re.compile(
     re.IGNORECASE,
 )
 _WITHIN = re.compile(r"(?:[但可总只还若要于凡像或老真]|(?<!\w)(?:Dr|Mrs?|Ms)\.\s*)$")  # 但是, "Dr. No"
+# "No, I cannot answer that" answers another question.
+_REFUSED = re.compile(
+    r"[\s,.;:!-]*(?:(?:sorry|but|as an? \w+)[\s,]+)*(?:i|we)(?:'m|\s+am|\s+are)?\s*(?:cannot|can't|can not|could not"
+    r"|couldn't|do not|don't"
+    r"|won't|unable to|not able to)\s+(?:\w+ly\s+)?(?:answer|determine|say|tell|provide|help|decide|assist|know"
+    r"|have)(?!\w)"
+    r"|[\s,。;!]*(?:抱歉|对不起|很遗憾)?[\s,]*我(?:不能|无法|没法|不知道|不清楚)",
+    re.IGNORECASE,
+)
+# A short text that says yes or no in other words.
+_AGREEING = re.compile(
+    r"\W*(?P<no>(?:of course|certainly|definitely|absolutely|surely|obviously|clearly) not|not at all|never|nope|nah"
+    r"|by no means|当然不(?:是|对|会)?|绝对不(?:是|对|会)?|肯定不(?:是|对|会)?)\W*"
+    r"|\W*(?:of course|certainly|definitely|absolutely|yep|yeah|yup|indeed|exactly|sure"
+    r"|当然|当然是的?|确实如?此?|的确如?此?)\W*",
+    re.IGNORECASE,
+)
 _SHORT = 20
 
 
@@ -178,16 +195,17 @@ def _stated(text: str, words: Words) -> tuple[_Mention | None, bool]:
     for cue in all_answer_cues(text, verbs=False):
         gap = re.compile(r"[\s\"'(\[]*").match(text, cue.end)
         position = gap.end() if gap else cue.end
+        quoted = cue.start + len(text[cue.start : cue.end].rstrip(" \"'”"))  # the closing mark of 答案是“是”
         # "是" is both a filler and an answer: look for the word from the cue's own end as well
         for start in (position, *range(cue.start + 1, cue.end)):
             match = words.pattern.match(text, start)
-            if not match or start < cue.start + (1 if text[cue.start] == BOX_MARK else 2) or match.end() < cue.end:
+            if not match or start < cue.start + (1 if text[cue.start] == BOX_MARK else 2) or match.end() < quoted:
                 continue
             if text[cue.start] != BOX_MARK and not _ends(text, match):
                 break
             joined = _BOTH.match(text, match.end())
             both = joined and (other := words.pattern.match(text, joined.end())) and other.group() != match.group()
-            if cue.denied and start == position:
+            if cue.denied and (start == position or text[start - 1] in "\"'“"):
                 stated, unclear = None, True
             elif both or doubt_of(text, cue) or doubt_after(text, match.end()):
                 unclear = True
@@ -222,6 +240,8 @@ def _answer(text: str, words: Words, sense: bool) -> Extraction | None:
         stated = corrected
     if stated is not None:
         return _settled(text, stated, "answer statement", words)
+    if sense and not mentions and (agreeing := _AGREEING.fullmatch(text.rstrip().rsplit("\n", 1)[-1])):
+        return Extraction(words.no if agreeing.group("no") else words.yes, "meaning")
     if sense and (not_so := _NOT_THE_CASE.search(text)):
         mentions.append(_Mention(not_so.start(), not_so.end(), words.no))
     if unclear:
@@ -241,18 +261,33 @@ def _unstated(text: str, mentions: list[_Mention], short: bool, words: Words) ->
             return Extraction(None, "both words", ambiguous=True)
         return _settled(text, first, "leading word", words)
     if last is not None:
+        before = mentions[-2] if len(mentions) > 1 else last
+        if before.answer != last.answer and not re.search(r"\w", text[before.end : last.start]):
+            return Extraction(None, "both words", ambiguous=True)
         return Extraction(last.answer, "last line")
     if len({one.answer for one in mentions}) > 1:
         return Extraction(None, "both words", ambiguous=True)
+    if mentions and _supposed(text, words, mentions[-1].answer):
+        return Extraction(None, "doubtful", ambiguous=True)
     if not mentions or not (short or not re.search(r"[.!?。\n]\s*\S", text[mentions[-1].end :])):
         return None
     return _settled(text, mentions[-1], "only word mentioned", words)
 
 
+def _supposed(text: str, words: Words, answer: str) -> bool:
+    """The other word is said of some condition ("if it rains, yes")."""
+    return any(
+        words.meanings[match.group().lower()] != answer
+        and doubt_before(text, match.start()) == "condition"
+        and _ends(text, match)
+        for match in words.pattern.finditer(text)
+    )
+
+
 def _settled(text: str, one: _Mention, rule: str, words: Words) -> Extraction:
     """The answer of a mention, unless what follows takes it back; "no, that is wrong" confirms a no."""
     rest = text[one.end :]
-    taken = (withdrawn if one.answer == words.no else retraction)(rest) is not None
+    taken = (withdrawn if one.answer == words.no else retraction)(rest) is not None or _REFUSED.match(rest) is not None
     if taken or is_asked(text, one.end) or last_correction(text, one.end) is not None:
         return Extraction(None, "answer taken back", ambiguous=True)
     return Extraction(one.answer, rule)

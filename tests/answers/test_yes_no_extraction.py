@@ -18,6 +18,8 @@ ENGLISH = {
         "No. Wait, yes.|No... sorry, yes.|No, I mean yes.|Answer: No\nCorrection: Yes",
         "Many people say no, but the answer is yes.",
         "Yes. No fish is a mammal.|Yes, there is no problem with that.",
+        # another word of agreement, the word in quotes, what it answers
+        "Absolutely!|Of course.|Certainly.|Indeed.|I would answer yes to this question.|The answer is \u201cyes\u201d.",
         # judgements
         "That's correct.|It is true.|The statement is true.|That is right.|This is not false.",
     ],
@@ -28,6 +30,7 @@ ENGLISH = {
         "It's not true.",
         "That's not the case.|This is not the case|That is false.|That's incorrect.|This statement is wrong.",
         "The claim is false.",
+        'Of course not.|Absolutely not!|Certainly not.|Not at all.|Never.|The answer is "no".',
         "No, that's not correct.|No. That's wrong.|No, this is not true.|The statement isn't correct.",
     ],
     None: [
@@ -44,6 +47,11 @@ ENGLISH = {
         "The answer is not yes.",
         "Yes. Just kidding.|Yes. That's wrong.|Yes, but that's not true.|It isn't necessarily true.",
         "It is partly true.",
+        # two cases, two answers, a refusal
+        "If it rains, then yes. Otherwise, no.|If it rains, no; otherwise, yes.|Otherwise, no.|Yes.\n\nNo.",
+        "No, I cannot answer that.|No. I can't tell.|No, I don't know.|Yes, but I cannot say.",
+        "No, I'm unable to answer.",
+        "User: yes|The answer was yes in the previous edition.|Yes. Let me reconsider.",
     ],
 }
 CHINESE = {
@@ -51,7 +59,7 @@ CHINESE = {
         "是|是的。|对|对的|正确。|没错|没有错误。|这句话是对的。|这句话正确。|这个说法是正确的。|该命题正确",
         "答案是对|答案：对|答案是正确。",
         "是，因为热量守恒|对，这是真的。|是的，没有问题。|回答：是|这句话没有错误|这个说法没有错|不是错误的",
-        "所以是对的|因此正确|说得对。|判断：正确",
+        "答案是“是”。|当然是。|当然|所以是对的|因此正确|说得对。|判断：正确",
         "不对，应该是正确。|错误。更正：正确|我认为是对的",
     ],
     "否": [
@@ -59,7 +67,7 @@ CHINESE = {
         "该命题错误|答案是否|答案：否",
         "并非如此。|事实并非如此。|不是这样的|不，这不正确|这个说法不成立。|说法有误|不是，因为热量守恒",
         "这个观点并不正确。|存在错误",
-        "正确。不对，应该是错误|正确。更正：错误",
+        "答案是“否”。|当然不是。|肯定不是|正确。不对，应该是错误|正确。更正：错误",
     ],
     None: [
         # a word inside another
@@ -70,7 +78,7 @@ CHINESE = {
         "是否|是不是|对不对|是还是不是|正确还是错误|正确或错误|不知道对不对|不知道是否正确|可能是对的|也许正确",
         "我不确定|无法判断",
         "有人说是|有人认为这是对的|小明说是对的|如果是，就去|是吗|对吗？|不一定正确|未必正确|不完全正确|部分正确",
-        "很难说对|对错参半",
+        "很难说对|对错参半|答案不是“是”。|如果下雨，是；否则，不是。|上一版的答案是对。|不是，我无法回答。",
     ],
 }
 
