@@ -100,6 +100,8 @@ _WITHDRAWAL = re.compile(
     r"|i (?:doubt|no longer believe|cannot believe|can't believe|do not believe|don't believe|don't think"
     r"|disagree with|reject|deny) (?:that|it|this"
     r"|so)(?: answer)?(?=\s*(?:$|[.!,;\n]|(?:is|was) (?:right|correct|true)))"
+    r"|(?:but|though|although)[ ,]+(?:i(?:'m| am) not (?:\w+ )?(?:sure|certain|confident)|i (?:could|may"
+    r"|might) be (?:wrong|mistaken))"
     r"|(?:not|never)\s*!+|ignore (?:that|this|my|the (?:above|previous))|disregard (?:that|this|my|the)"
     r"|forget (?:that|it|what i)|never ?mind"
     r"|i(?:'m| am) (?:lying|wrong|mistaken)|i was lying)(?!\w)"

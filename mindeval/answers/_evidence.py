@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from mindeval.answers._aftermath import restarts
-from mindeval.answers._doubts import clause_before, doubt_after, doubt_before
+from mindeval.answers._doubts import clause_before, doubt_after, doubt_before, sentence_after
 from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, PREFERRED_AFTER, Labels, Reader
 from mindeval.answers._statements import Cue, all_answer_cues, doubt_of, introduces, other_cues
 from mindeval.answers._text import BOX_MARK
@@ -26,10 +26,10 @@ _SPACE = re.compile(r"\s*")
 _BOX_END = re.compile(r"[ \t]*\n?[ \t]*")  # plain() ends a box with a line
 # "A: wrong", "B. 正确", "C ✓": a verdict in a list of options.
 _VERDICT = re.compile(
-    r"[ \t]*(?:[:.)、\-–—=|][ \t]*(?:(?:this|that|it)(?: (?:option|choice|answer|statement))? is(?:n't (?P<not>)"
+    r"[ \t]*(?:[:.)、\-–—=|(][ \t]*(?:(?:this|that|it)(?: (?:option|choice|answer|statement))? is(?:n't (?P<not>)"
     r"| not (?P<nope>))? ?"
     r"(?:the |clearly |also |therefore )*)?)?(?:(?P<no>错误|不正确|错|incorrect|wrong|false|no(?!\w|\.)|[✗✘❌]|×(?=\s"
-    r"|[,;.。]|$))"
+    r"|[,;.。)]|$))"
     r"|(?:正确|对|correct|right|true|yes|[✓✔✅√]))(?=\W|$)",
     re.IGNORECASE,
 )
@@ -49,7 +49,7 @@ _APART = re.compile(
     r"|see|means|shows?|just|if|either|neither|nor|where|know|find|consider|given|with|\w+ly)"
     r"|选项|只有|仅有?|所以|因此|因而|故|而|但是?|因为|由于|即|答案|认为|觉得|可[知见得]|综上(?:所述)?|说明|得出"
     r"|显然|只|其中|[和与或及]|发现|看出|以及|应该?|选|是"
-    r"|其实|如果|若|因|实际上|判断)\s*[(\[{\"'“]*$",
+    r"|其实|如果|若|因|实际上|判断|错误?|正确|对)\s*[(\[{\"'“]*$",
     re.IGNORECASE,
 )
 _ALL_BUT = re.compile(
@@ -72,7 +72,7 @@ _PLAIN_AFTER = re.compile(
 _VERB_OF_CHOICE = re.compile(r"选(?:择|取|定)?$")
 _CHOSEN_AFTER = re.compile(
     r"[ \t]*(?:项|选项)?(?:$|[\s.,;:。、!)\]\"'”】(—–-]|是?(?:最|更|比较)?(?:正确|对|合适|恰当|符合|好)|因|由于|才"
-    r"|吧|了|啊|即可"
+    r"|吧|了|啊|即可|[作做]为|这[个一]"
     r"|就(?:对|行|可以)|而|不(?:是|选)|非|所以|的(?![人话同学都])|并)"
 )
 _RELEVANCE = re.compile(
@@ -97,6 +97,8 @@ _THEN_BEST = re.compile(
     r"the[ \t]+(?:best|correct|right|most \w+)[ \t]+(?:choice|option|answer)(?!\w)",
     re.IGNORECASE,
 )
+_WOULD = re.compile(r"(?<!\w)would(?!\w)", re.IGNORECASE)
+_UNREAL = re.compile(r"(?<!\w)(?:if|unless|had|provided|but|only)(?!\w)", re.IGNORECASE)
 _ASKS = re.compile(
     r"^\W*(?:is|could|can|would)(?: it| the answer| this)(?: be)?(?: option| choice)?\W*$", re.IGNORECASE
 )
@@ -240,6 +242,8 @@ def _verdict_on(text: str, start: int, found: Labels, before: str) -> Statement 
     if verdict and (relevant := _RELEVANCE.match(text, end)):  # "C错误,符合题意": the false one was asked for
         denied, end = relevant if relevant.group("no") else None, relevant.end()
     doubt = doubt_before(text, start) or ("several options" if found.open and not denied else doubt_after(text, end))
+    if not doubt and _WOULD.search(said.group()) and _UNREAL.search(sentence_after(text, end)):
+        doubt = "condition"  # "C would be right if it were hot"
     tier = PREFERRED if preferred else JUDGED
     return Statement(start, found.end, frozenset(found.labels), tier, _RULES[tier], denied is not None, doubt)
 

@@ -36,6 +36,7 @@ _NEXT_HEAD = re.compile(
     r"(?:^|[\n.;。])\s*(?:[-•]\s*)?(?:(?:Option|Choice|选项)\s*)?[(\"'“【]?([A-Za-z0-9])[\"'”】]?(?:项|选项)?(?:\)|[.:](?=\s"
     r"|[\u4e00-\u9fff]))"
 )
+_LIKELIHOOD = re.compile(r"[)\s:(=-]*\d+(?:\.\d+)?\s*%")
 _EDGE = re.compile(r"[,.;:!?。、\n)]|(?<!\w)(?:because|since|as|for|but)(?!\w)|因为")
 _RULED_OUT = re.compile(
     r"(?:(?<!\w)(?:not|over|instead of|rather than|unlike|than|beats|against|without)(?!\w)|不是|而非|非|不选"
@@ -155,6 +156,8 @@ def _opens(rest: str, bracketed: bool, first: str) -> bool:
 
 def _walks_through(rest: str, found: Labels, reader: Reader) -> bool:
     """The text goes on with other options as "B. ..." or "(B) ...": it examines them one by one."""
+    if _LIKELIHOOD.match(rest) and len(found.labels) == 1:
+        return any(_LIKELIHOOD.match(rest, match.end()) for match in reader.item.finditer(rest))
     heads = [match for match in _NEXT_HEAD.finditer(rest) if match.group(1) in reader.labels]
     return any(
         reader.labels[head.group(1)] not in found.labels

@@ -28,7 +28,8 @@ _PREFIX = re.compile(r"(?:(?:option|choice|letter|answer)s?(?!\w)|选项|选|第
 _AFTER_LETTER_A = (
     r"(?:is|are|was|has|had|does|and|or|nor|but|because|since|as|for|not|which|with|would|must|should|seems?|then"
     r"|over"
-    r"|rather|instead|unless|if|while|means|it(?=[ \t]+is)|fits?|works?|looks?|remains|satisf(?:y|ies)|meets|matches"
+    r"|rather|instead|unless|if|while|means|it(?=[ \t]+is)|fits?|works?|looks?|best(?=[ \t]+\w+s(?!\w))|remains"
+    r"|satisf(?:y|ies)|meets|matches"
     r"|appears|accounts"
     r"|due|(?:(?:in)?correct|here|now"
     r"|instead|too|then)(?=[ \t]*(?:[.,;!\n]|$)))"
@@ -60,7 +61,8 @@ _TERM_AFTER = re.compile(
     rf"[ \t]+(?!{_AFTER_OPTION}(?!\w))[a-z]"
     r"|[ \t]+(?:Major|Minor|Sharp|Flat|Level|Day|Cells?|Programming|Language|Section|Team|String|Class|Type|Vitamin"
     r"|Complex)(?!\w)"
-    r"|[-–]\d|\+\+|#|\.[ \t]?[A-Z]\.|[ \t]*/[ \t]*[A-Za-z]{2}|:\\|:[ \t]*drives?(?!\w)"
+    r"|[-–]\d|\+\+|#|\.[ \t]?[A-Z]\.|[ \t]*/[ \t]*[A-Za-z](?:[A-Za-z]|[ \t]+(?:test|split|stream|side|roll|ratio"
+    r"|cell)\w*)|:\\|:[ \t]*drives?(?!\w)"
     r"|[ \t]?(?:类|型|超(?!过)|级|股|语言|恤|座|栋|班|盘|键|罩杯|区|轮|楼|调|大调|小调|城|市|国|君|先生|女士|同学"
     r"|公司|字母|站|村|地|点(?!钟)|点$|线|面(?!对)|照|证|片|族|组|队|计划|方案|细胞|淋巴|字形|轴)"
 )
@@ -101,6 +103,7 @@ AFFIRMED_AFTER = re.compile(
     r"|then|my|a|an|all|both|actually|really|in fact|certainly|undoubtedly)[ \t]+)*"
     r"(?:correct|right(?!\w)|true|best|answers?|accurate|suitable|appropriate|valid|final"
     r"|one(?!\w))(?![ \t]+(?:only[ \t]+)?if(?!\w))"
+    r"|best[ \t]+(?!in |of |for )\w+s(?!\w)"
     r"|(?:is|seems(?: to be)?|appears to be|looks(?: like)?|would be|remains)[ \t]+(?:(?:therefore|thus|hence"
     r"|clearly)[ \t]+)?"
     r"the[ \t]+(?:best|only|(?:single[ \t]+)?most[ \t]+\w+)[ \t]+(?:\w+[ \t]+)?(?:choice|option|answer|match|fit"
@@ -177,7 +180,7 @@ class Reader:
             return _SCALE.match(rest) is not None
         if letter in "Aa" and _AFTER_ARTICLE.match(rest) or letter in "Ii" and _AFTER_PRONOUN.match(rest):
             return True
-        if letter.isalpha() and re.match(r"[ \t]*(?:[=≈<^_*+×·]|\u2044|²|³)", rest):
+        if letter.isalpha() and re.match(r"[ \t]*(?:[=≈<^_*+·]|×(?![\s,;.。)]|$)|\u2044|²|³)", rest):
             return True
         if not letter.isalpha():
             return re.match(r"[ \t]*(?:[=≈<^_*+×·%°]|\.\d|[ \t][a-z])", rest) is not None

@@ -15,7 +15,7 @@ from mindeval.answers._text import BOX_MARK
 _NOUN_EN = (
     r"(?<![\w/])(?:"
     r"answers?|ans\.?"
-    r"|(?:correct|right|best|final|true|most (?:likely|appropriate|suitable|accurate))\s+"
+    r"|(?:correct|right|best|final|true|credited|intended|most (?:likely|appropriate|suitable|accurate))\s+"
     r"(?:choices?|options?|selections?|solutions?|responses?|statements?|letters?|ones?)"
     r"|(?:my|final)\s+(?:choice|selection|pick|response)"
     r"|(?:choice|selection)(?=\s*[:=])"
@@ -72,6 +72,9 @@ _CONCLUDING_CUE = re.compile(
     r"|should be|would be|(?:may|might|could|can)(?: also| well| still)? be)|'s)|i (?:think|believe|guess|reckon)"
     r"|(?:that|this|which|so) leaves(?: us)?(?: with)?"
     r"|left with|(?:which is|corresponds to|(?:which )?match(?:es|ing))(?= (?:option|choice))"
+    r"|(?:align|agree|correspond|fit|coincide|accord)s? with(?= (?:option|choice|answer))"
+    r"|best (?:captur|describ|represent|express|support|explain|answer|reflect|match|summari[sz]|stat|illustrat)ed"
+    r" (?:by|in|with)(?= (?:option|choice|answer)| \()"
     r"|i\.e\.,?|namely,?"
     # "the most likely diagnosis is", "the closest option to 3.98 is"
     r"|(?:the|our) (?:most (?:likely|probable|plausible|appropriate|suitable|accurate|reasonable|logical|fitting"

@@ -288,6 +288,8 @@ def _settled(text: str, one: _Mention, rule: str, words: Words) -> Extraction:
     """The answer of a mention, unless what follows takes it back; "no, that is wrong" confirms a no."""
     rest = text[one.end :]
     taken = (withdrawn if one.answer == words.no else retraction)(rest) is not None or _REFUSED.match(rest) is not None
+    if words.both_ways(rest, one.answer):
+        return Extraction(None, "both words", ambiguous=True)
     if taken or is_asked(text, one.end) or last_correction(text, one.end) is not None:
         return Extraction(None, "answer taken back", ambiguous=True)
     return Extraction(one.answer, rule)

@@ -24,6 +24,9 @@ NEGATIVE = (
     "不是这样",
     "不属实",
 )
+_SENTENCE = re.compile(r"[^.!?\n。]{0,160}")
+_JOINED = re.compile(r"(?:[,;，；]|(?<!\w)(?:and|but|while|whereas))\s*$", re.IGNORECASE)
+_OTHER_CASE = re.compile(r"\s+(?:for|in|on|at|when|if|with|under|among)(?!\w)", re.IGNORECASE)
 _ECHOED_ZH = re.compile(r"(?<!答案)(?:是不是|是否|对不对|能否|可否|有没有)")
 
 
@@ -45,6 +48,15 @@ class Words:
         """The text with "yes or no" and 是不是 blanked out, so that positions stay."""
         text = self.echo.sub(lambda match: " " * len(match.group()), text)
         return _ECHOED_ZH.sub(lambda match: " " * len(match.group()), text)
+
+    def both_ways(self, rest: str, answer: str) -> bool:
+        """The sentence goes on with the other word for another case ("yes for adults and no for children")."""
+        sentence = _SENTENCE.match(rest)
+        return any(
+            self.meanings[match.group().lower()] != answer and _OTHER_CASE.match(rest, match.end()) is not None
+            for match in self.pattern.finditer(sentence.group() if sentence else "")
+            if _JOINED.search(rest[: match.start()])
+        )
 
     def opposite(self, answer: str) -> str:
         return self.yes if answer == self.no else self.no

@@ -21,9 +21,11 @@ Option {y}: This is {no} because X. / Option {x}: This is {yes} because W. / Opt
 VERDICTS = [("incorrect", "correct"), ("wrong", "right"), ("False", "True"), ("❌", "✅"), ("✗", "✓")]
 CHINESE_LISTED = """{y}项，{no}。 / {z}项，{no}。 / {x}项，{yes}。 / {w}项，{no}。
 {y}：{no} / {x}：{yes} / {z}：{no}
+{y}（{no}）{x}（{yes}）{z}（{no}）
+{y}{no} {x}{yes} {z}{no} {w}{no}
 | 选项 | 判断 | / |---|---| / | {y} | {no} | / | {x} | {yes} | / | {z} | {no} | / | {w} | {no} |
 | 选项 | 理由 | 判断 | / |---|---|---| / | {y} | 过小 | {no} | / | {x} | 吻合 | {yes} | / | {z} | 过大 | {no} |"""
-CHINESE_VERDICTS = [("错误", "正确"), ("不正确", "正确"), ("错", "对")]
+CHINESE_VERDICTS = [("错误", "正确"), ("不正确", "正确"), ("错", "对"), ("×", "√")]
 
 CHOSEN = {
     "what is left": """{y}, {z} and {w} are incorrect.
@@ -38,8 +40,12 @@ The best next step is a water test (option {x}).|The correct answer is photosynt
 The most likely diagnosis is acute appendicitis ({x}).|The answer is none of these ({x}).
 {x} seems to be the most reasonable choice.|{x} is the most logical option.|{x} appears to be the best fit.
 {x} accounts for inflation and is therefore the best choice.|I get 12, which matches option {x}.
+This is best captured by option {x}.|Option {x} best captures the intent.|This aligns with option {x}.
+The credited response is {x}.|我选择{x}作为答案。
 最可能的诊断是{x}。|与选项都不符，最接近的是{x}。|x=3，对应选项{x}。|计算结果为25，与选项{x}一致。|错误的一项是{x}。
 选项{x}的描述是准确的。""",
+    "cases that do not hold": """Option {y} would be correct if it were hot. It is not, so option {x} is correct.
+{y} would be the right answer, but it ignores heat. The answer is {x}.""",
     "all of the others": """The answer is {x}, all of the above, because {y}, {z}, and {w} are all correct.
 {y}, {z} and {w} are all true, so the answer is {x}.|{x}. Both {y} and {z} are true.""",
     "what was asked for": """{y}项说法正确，不符合题意；{z}项正确，不符合题意；{x}项说法错误，符合题意。
@@ -71,11 +77,14 @@ The answer is {x}. Wait, let me recalculate""",
 {x}, {y} and {z} are all correct.|Both {x} and {y} are correct.|{x}、{y}、{z}都正确。
 {x} is wrong. {y} is wrong.|{x}, {y} and {z} are wrong, and {w} is only partly right.
 {x}, {y} and {z} are wrong. What about {w}?|{x} is wrong. {y} is wrong. {z} is wrong. {w}""",
+    "likelihoods": """{x} (70%), {y} (20%), {z} (10%)|{x}: 60% / {y}: 30% / {z}: 10%
+I think it's {x}, but I could be wrong.|The answer is {x}, though I'm not sure.
+The answer would be {x} if it were hot.""",
     "walked through": """Option {x}: This is plausible. / Option {y}: This is plausible. / Option {z}: This is unlikely.
 - {x}: describes heat / - {y}: describes cold / - {z}: describes light""",
     "another's": """User: I think {x}|Student: the answer is {x}
 The most common answer is {x}.|The most popular choice is {x}.""",
-    "terms": "(C) major|The C: drive is full.|C: drive",
+    "terms": "(C) major|The C: drive is full.|C: drive|Answer: A/B testing is used.",
 }
 
 

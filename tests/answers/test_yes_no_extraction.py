@@ -48,6 +48,7 @@ ENGLISH = {
         "Yes. Just kidding.|Yes. That's wrong.|Yes, but that's not true.|It isn't necessarily true.",
         "It is partly true.",
         # two cases, two answers, a refusal
+        "yes for adults and no for children|Yes in some states, no in others.",
         "If it rains, then yes. Otherwise, no.|If it rains, no; otherwise, yes.|Otherwise, no.|Yes.\n\nNo.",
         "No, I cannot answer that.|No. I can't tell.|No, I don't know.|Yes, but I cannot say.",
         "No, I'm unable to answer.",
