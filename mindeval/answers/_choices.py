@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mindeval.answers._aftermath import alternative, last_correction, retraction, second_look
 from mindeval.answers._doubts import certain
-from mindeval.answers._evidence import CONCLUDED, JUDGED, NAMED, PREFERRED, Statement, collect, verdict_list
+from mindeval.answers._evidence import collect
 from mindeval.answers._fallbacks import (
     answers_several_questions,
     ends_as_sentence,
@@ -20,6 +20,7 @@ from mindeval.answers._fallbacks import (
 from mindeval.answers._labels import Reader
 from mindeval.answers._result import Extraction
 from mindeval.answers._text import plain, segments, split_reasoning
+from mindeval.answers._verdicts import CONCLUDED, JUDGED, NAMED, PREFERRED, Statement, verdict_list
 
 _DISAGREE = "letter and text disagree"
 

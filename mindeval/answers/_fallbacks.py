@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._doubts import doubt_after, doubt_before
-from mindeval.answers._evidence import JUDGED, Statement, verdict_at
 from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Labels, Reader, canonical
 from mindeval.answers._text import BOX_MARK
+from mindeval.answers._verdicts import JUDGED, Statement, verdict_at
 
 _ANSWER_PROMPT = re.compile(r"[ \t]*A:[ \t]*(?=\(?[A-Z]\)?\.?\s*$)")
 _LEAD_IN = re.compile(r"[\s:.,\-–—>]*")
