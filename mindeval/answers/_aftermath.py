@@ -102,9 +102,12 @@ _WITHDRAWAL = re.compile(
     r"|so)(?: answer)?(?=\s*(?:$|[.!,;\n]|(?:is|was) (?:right|correct|true)))"
     r"|(?:but|though|although)[ ,]+(?:i(?:'m| am) not (?:\w+ )?(?:sure|certain|confident)|i (?:could|may"
     r"|might) be (?:wrong|mistaken))"
+    r"|i(?:'m| am) not (?:\w+ )?(?:sure|certain|confident)(?: (?:about|of|in) (?:this|that|it"
+    r"|my answer))?(?=\s*(?:[.!\n]|$))"
     r"|(?:not|never)\s*!+|ignore (?:that|this|my|the (?:above|previous))|disregard (?:that|this|my|the)"
     r"|forget (?:that|it|what i)|never ?mind"
     r"|i(?:'m| am) (?:lying|wrong|mistaken)|i was lying)(?!\w)"
+    r"|[(,。]\s{0,3}(?:但?我?(?:也|还)?不(?:太|是很|敢|能)?(?:确定|肯定)|存疑|待定|仅供参考)(?=[,。!)\s]|$)"
     r"|(?:我|刚才|上面|以上)[^,。]{0,6}(?:错了|有误|不对|不算|瞎)|开(?:个)?玩笑|逗你|骗你|说着玩|不算数"
     r"|(?:^|[,。!;\n])\s{0,3}(?:其实|实际上|应该|好像|恐怕|也许)并?不(?:是|对)(?=[。,!;\s]|$)"
     r"|(?:^|[,。!;\n])\s{0,3}(?:才怪|才不是)|我不(?:信|这么|这样|太?同意)",

@@ -10,6 +10,7 @@ from mindeval.answers._text import BOX_MARK
 from mindeval.answers._verdicts import JUDGED, Statement, verdict_at
 
 _ANSWER_PROMPT = re.compile(r"[ \t]*A:[ \t]*(?=\(?[A-Z]\)?\.?\s*$)")
+_QUESTION_NUMBER = re.compile(r"\s*(?:第|Q)?[ \t]*\d{1,3}(?:题[:.]?|[.)])[ \t]*(?=\(?[A-Z]\)?\.?\s*$)", re.IGNORECASE)
 _LEAD_IN = re.compile(r"[\s:.,\-–—>]*")
 _ALONE = re.compile(r"\s*[.。!)]*\s*")
 # What may follow a letter that is an answer: a mark, the reason, the option's text; not a verb that makes it a subject.
@@ -50,7 +51,8 @@ _REJECTED = re.compile(
     re.IGNORECASE,
 )
 _FREE = re.compile(
-    r"(?:^|[,\n]|(?:(?<!\w)(?:response|key|solution|result|choice|selection|pick|verdict|conclusion"
+    r"(?:^|[,\n]|\((?=(?:option|choice))|(?:(?<!\w)(?:response|key|solution|result|choice|selection|pick|verdict"
+    r"|conclusion"
     r"|output|decision"
     r"|vote"
     r"|option|letter|elimination|final|assistant|therefore|thus|hence|so)|选择|结论|结果|回复|解答|选项|判断|所以"
@@ -113,7 +115,7 @@ def lone_letters(text: str, reader: Reader) -> list[Statement]:
     start = _LEAD_IN.match(text)
     first = _alone(text, start.end() if start else 0, reader, "leading letter")
     line = max(text.rstrip().rfind(mark) for mark in "\n?") + 1
-    if prompt := _ANSWER_PROMPT.match(text, line):
+    if prompt := _ANSWER_PROMPT.match(text, line) or (None if line else _QUESTION_NUMBER.match(text)):
         first, line = first if line else None, prompt.end()  # "Q: ...\nA: C"
     last = _alone(text, line, reader, "last line")
     return [one for one in (first, last) if one is not None]

@@ -102,7 +102,7 @@ AFFIRMED_AFTER = re.compile(
     r"(?:(?:clearly|obviously|therefore|thus|definitely|indeed|also|probably|most likely|likely|the|most|only"
     r"|then|my|a|an|all|both|actually|really|in fact|certainly|undoubtedly)[ \t]+)*"
     r"(?:correct|right(?!\w)|true|best|answers?|accurate|suitable|appropriate|valid|final"
-    r"|one(?!\w))(?![ \t]+(?:only[ \t]+)?if(?!\w))"
+    r"|one(?!\w)|choice(?=\W*$))(?![ \t]+(?:only[ \t]+)?if(?!\w))"
     r"|best[ \t]+(?!in |of |for )\w+s(?!\w)"
     r"|(?:is|seems(?: to be)?|appears to be|looks(?: like)?|would be|remains)[ \t]+(?:(?:therefore|thus|hence"
     r"|clearly)[ \t]+)?"

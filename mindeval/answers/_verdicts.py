@@ -75,12 +75,13 @@ _THEN_BEST = re.compile(
 _WOULD = re.compile(r"(?<!\w)would(?!\w)", re.IGNORECASE)
 _UNREAL = re.compile(r"(?<!\w)(?:if|unless|had|provided|but|only)(?!\w)", re.IGNORECASE)
 _ASKS = re.compile(
-    r"^\W*(?:is|could|can|would)(?: it| the answer| this)(?: be)?(?: option| choice)?\W*$", re.IGNORECASE
+    r"^\W*(?:is|could|can|would)(?: it| the answer| this)(?: be)?(?: option| choice)?\W*$|^\W*$", re.IGNORECASE
 )
 _ASKED_AND_AFFIRMED = re.compile(r"[)\"' \t]*\?\s*(?:yes|correct|right|exactly)(?=\s*(?:[.!,;\n]|$))", re.IGNORECASE)
 _LINE = re.compile(r"[^\n]*")
 _OPTION_LINE = re.compile(
-    r"^[ \t]*(?:[|•-]|\d{1,2}[.)])?[ \t]*(?:(?:option|choice|选项)[ \t]*)?",
+    r"^[ \t]*(?:[|•-]|\d{1,2}[.)])?[ \t]*(?:(?:(?P<no>[✗✘❌×])|[✓✔✅√☑])\ufe0f?[ \t]*(?P<marked>))?(?:(?:option|choice"
+    r"|选项)[ \t]*)?",
     re.IGNORECASE | re.MULTILINE,
 )
 _LINE_VERDICT = re.compile(
@@ -207,7 +208,7 @@ def verdict_list(text: str, reader: Reader) -> list[Statement]:
 
 
 def _verdict_lines(text: str, reader: Reader) -> list[Statement]:
-    """Lines that begin with an option and end with a verdict: "| B | fits | ✓ |", "(B) fits the data - correct"."""
+    """Lines that begin with an option and end with a verdict ("| B | fits | ✓ |"), or begin with a mark ("✓ B")."""
     statements = []
     for line in _OPTION_LINE.finditer(text):
         found = reader.one(text, line.end(), lower=False)
@@ -215,8 +216,9 @@ def _verdict_lines(text: str, reader: Reader) -> list[Statement]:
             continue
         end = match_end(_LINE, text, found[1])
         others = any(reader.one(text, item.start(), False) for item in reader.item.finditer(text, found[1], end))
-        verdict = None if others else _LINE_VERDICT.search(text, found[1], end)
-        if verdict is not None:
+        marked = line if line["marked"] is not None else None
+        verdict = None if others else _LINE_VERDICT.search(text, found[1], end) or marked
+        if verdict:
             labels, denied = frozenset([found[0]]), verdict.group("no") is not None
             statements.append(Statement(line.end(), end, labels, JUDGED, "judgement", denied))
     return statements

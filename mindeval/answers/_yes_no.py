@@ -86,6 +86,9 @@ _REFUSED = re.compile(
     r"|couldn't|do not|don't"
     r"|won't|unable to|not able to)\s+(?:\w+ly\s+)?(?:answer|determine|say|tell|provide|help|decide|assist|know"
     r"|have)(?!\w)"
+    # "yes, but it depends"
+    r"|[^.!?。\n]{0,12}(?<!\w)(?:but|though|although|however)(?!\w)[^.!?。\n]{0,20}(?<!\w)depend(?:s|ing)(?!\w)"
+    r"|[^.!?。\n]{0,6}(?:但是?|不过)[^.!?。\n]{0,12}(?:看情况|要看|取决于|视[^,。]{0,6}而定|因人而异|不一定)"
     r"|[\s,。;!]*(?:抱歉|对不起|很遗憾)?[\s,]*我(?:不能|无法|没法|不知道|不清楚)",
     re.IGNORECASE,
 )
@@ -163,6 +166,8 @@ def _read(text: str, match: re.Match, words: Words) -> str | None:
     clause = clause_before(text, match.start()).replace(BOX_MARK, " ")
     if _WITHIN.search(text[max(0, match.start() - 6) : match.start()]) or (word, clause[-1:]) == ("错", "不"):
         return None
+    if word == "是" and text[match.end() : match.end() + 1] == ":":
+        return None  # 答案是:
     if not _ends(text, match) or _HALF_NEGATED.search(clause):
         return None
     if word in ("yes", "no"):
@@ -205,6 +210,8 @@ def _stated(text: str, words: Words) -> tuple[_Mention | None, bool]:
                 break
             joined = _BOTH.match(text, match.end())
             both = joined and (other := words.pattern.match(text, joined.end())) and other.group() != match.group()
+            if start and text[start - 1] in "不没非":
+                break  # 答案:不是
             if cue.denied and (start == position or text[start - 1] in "\"'“"):
                 stated, unclear = None, True
             elif both or doubt_of(text, cue) or doubt_after(text, match.end()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Words that say yes or no whatever words were asked for, if those are of this kind.
-AFFIRMATIVE = ("yes", "true", "correct", "right", "是", "对", "正确", "成立", "属实", "没错")
+AFFIRMATIVE = ("yes", "true", "correct", "right", "是", "对", "正确", "成立", "属实", "是真的", "没错")
 NEGATIVE = (
     "no",
     "false",
@@ -23,11 +23,12 @@ NEGATIVE = (
     "并非如此",
     "不是这样",
     "不属实",
+    "是假的",
 )
 _SENTENCE = re.compile(r"[^.!?\n。]{0,160}")
 _JOINED = re.compile(r"(?:[,;，；]|(?<!\w)(?:and|but|while|whereas))\s*$", re.IGNORECASE)
 _OTHER_CASE = re.compile(r"\s+(?:for|in|on|at|when|if|with|under|among)(?!\w)", re.IGNORECASE)
-_ECHOED_ZH = re.compile(r"(?<!答案)(?:是不是|是否|对不对|能否|可否|有没有)")
+_ECHOED_ZH = re.compile(r"(?<!答案)(?:是不是|是对是错|是真是假|是否|对不对|能否|可否|有没有)")
 
 
 class Words:

@@ -50,7 +50,11 @@ The credited response is {x}.|我选择{x}作为答案。
 {y}, {z} and {w} are all true, so the answer is {x}.|{x}. Both {y} and {z} are true.""",
     "what was asked for": """{y}项说法正确，不符合题意；{z}项正确，不符合题意；{x}项说法错误，符合题意。
 {y}正确，不当选；{x}错误，当选。|{y}项正确，排除；{z}项正确，排除；{x}项错误，符合题意。""",
-    "asked and answered": "Is it {y}? No, that needs heat. Is it {x}? Yes.|Could it be {x}? Yes, exactly.",
+    "alone": """{x} would be my choice.|Q5. {x}|5. {x}|符合条件的只有{x}。
+The court will most likely rule for the defendant (choice {x}).""",
+    "marked": "❌ {y} / ❌ {z} / ✅ {x} / ❌ {w}|- ✓ {x} / - ✗ {y} / - ✗ {z}",
+    "asked and answered": """{y}? No. {z}? No. {x}? Yes.|Is it {y}? No, that needs heat. Is it {x}? Yes.
+Could it be {x}? Yes, exactly.""",
     "others' turn": """User: I think {y} / Assistant: Actually, the correct answer is {x}.
 Q: Which planet is the largest? / A: {x}
 The answer is {x}. Question: Which city is the largest? Answer: {y}|答案是{x}。问题：最大的城市是？答案：{y}
@@ -79,6 +83,7 @@ The answer is {x}. Wait, let me recalculate""",
 {x}, {y} and {z} are wrong. What about {w}?|{x} is wrong. {y} is wrong. {z} is wrong. {w}""",
     "likelihoods": """{x} (70%), {y} (20%), {z} (10%)|{x}: 60% / {y}: 30% / {z}: 10%
 I think it's {x}, but I could be wrong.|The answer is {x}, though I'm not sure.
+The answer is {x}. I'm not sure about this.|答案：{x}（存疑）|答案是{x}，但我不太确定。
 The answer would be {x} if it were hot.""",
     "walked through": """Option {x}: This is plausible. / Option {y}: This is plausible. / Option {z}: This is unlikely.
 - {x}: describes heat / - {y}: describes cold / - {z}: describes light""",
