@@ -173,7 +173,8 @@ def extract_choice(
 
     Rules, strongest first: the last explicit statement ("the answer is C", ``\\boxed{C}``, "故选C"), what is said of
     the options ("C is correct", "A错误"), a letter alone at the beginning or on the last line, a conclusion ("so it's
-    C"), the only option that a short text mentions or spells. A statement counts only where its sentence plainly
+    C", "the closest option is C"), the only option that a short text mentions or spells, the only one that is not ruled
+    out. A statement counts only where its sentence plainly
     asserts it: denied options ("not A", "不选A"), questions, suppositions, hedges ("may be A", "可能选A"), doubts and
     other people's opinions ("some say A", "小明选A") are no answers, nor are letters of terms ("vitamin C"). A later
     correction ("sorry, B", "更正：B") counts more than what it corrects, and an answer that is taken back ("just

@@ -96,12 +96,14 @@ def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
             continue
         found, rule = said
         end = match_end(_BOX_END, text, found.end) if rule == "boxed" else found.end
-        doubt = doubt_of(text, cue) or ("several options" if found.open else _doubt_after(text, end))
-        doubt = doubt or reader.divided(text, end, found.labels)
-        if rule != "option text" and len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
+        lettered = rule != "option text"
+        if lettered and len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):
             doubt = "letter and text disagree"
-        elif cue.tier == CONCLUDED and not cue.denied and rule != "option text" and not _PLAIN_AFTER.match(text, end):
+        elif lettered and cue.tier == CONCLUDED and not cue.denied and not _PLAIN_AFTER.match(text, end):
             continue  # "so A says that": the letter begins a sentence
+        else:
+            doubt = doubt_of(text, cue) or ("several options" if found.open else _doubt_after(text, end))
+            doubt = doubt or reader.divided(text, end, found.labels)
         if not doubt and _VERB_OF_CHOICE.search(cue.name) and not _CHOSEN_AFTER.match(text, end):
             doubt = "subject"  # "选B必错"
         denied = cue.denied or DENIED_AFTER.match(text, end) is not None
