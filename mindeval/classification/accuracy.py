@@ -165,6 +165,11 @@ class Accuracy(TokenMetric):
         if tuple(predictions.shape) == ids.shape:
             return self._of_ids(predictions, ids, mask)
         classes = predictions.shape[-1] if predictions.ndim else 0
+        if classes == 1:
+            raise ValueError(
+                "scores of at least 2 classes are needed on the last axis, but got predictions "
+                f"{list(predictions.shape)} for labels {list(ids.shape)}; see task='binary'"
+            )
         if self.num_classes is not None and classes != self.num_classes:
             raise ValueError(
                 f"predictions must have {self.num_classes} scores on the last axis, but got {list(predictions.shape)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from fractions import Fraction
 
 import mindspore as ms
 import numpy as np
@@ -510,3 +511,64 @@ def test_binary_average_of_three_classes_is_refused():
 def test_ids_that_a_dtype_or_a_conversion_would_change_are_refused(predictions, labels, message):
     with pytest.raises(ValueError, match=message):
         F1Score(task="multiclass").update(predictions, labels)
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy])
+@pytest.mark.parametrize("task", ["binary", "multilabel"])
+@pytest.mark.parametrize(
+    ("score", "threshold"),
+    [
+        (np.float16(0.9997), 0.9999),  # 0.99951171875 in float16, in which the threshold would be 1
+        (np.float16(1.0), 0.9999),
+        (np.float32(0.1), 0.1),  # 0.100000001490116... > 0.1000000000000000055
+        (np.float32(0.7), 0.7),  # 0.699999988079071... < 0.7
+        (np.float64(0.1), 0.1),
+    ],
+)
+def test_scores_of_any_dtype_are_compared_with_the_threshold_as_the_numbers_they_are(metric, task, score, threshold):
+    decided = Fraction(float(score)) > Fraction(threshold)
+    shape = (2, 1) if task == "multilabel" else (2,)
+    scores, labels = np.full(shape, score), np.ones(shape, int)
+    assert metric(task=task, threshold=threshold)(scores, labels) == float(decided)
+    assert metric(task=task, threshold=threshold)(ms.Tensor(scores), labels) == float(decided)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+def test_averages_of_ratios_of_any_magnitude_are_those_of_fractions(average):
+    labels, decisions = [0, 1, 1, 0], [0, 0, 1, 1]
+    weights = [1e-40, 1.0, 1e-60, 3.0]  # precision: 1e-40 / (1e-40 + 1) and 1e-60 / (1e-60 + 3)
+    precision = Precision(average=average, weighted=True, task="multiclass")
+    value = precision(decisions, labels, weights=weights)
+    exact = [Fraction(w) for w in weights]
+    ratios = [exact[0] / (exact[0] + exact[1]), exact[2] / (exact[2] + exact[3])]
+    supports = [exact[0] + exact[3], exact[1] + exact[2]] if average == "weighted" else [1, 1]
+    assert value == float(sum(r * s for r, s in zip(ratios, supports)) / sum(supports))
+    assert value == pytest.approx(
+        sk.precision_score(labels, decisions, average=average, sample_weight=weights), rel=1e-12
+    )
+
+
+def test_a_tiny_ratio_of_a_heavy_class_is_not_cut_for_a_large_one_of_a_light_class():
+    labels, decisions = [0, 1, 1], [0, 1, 0]
+    weights = [1e-250, 1e-130, 1.0]  # recalls 1 and about 1e-130, weighing 1e-250 and 1
+    recall = Recall(average="weighted", weighted=True, task="multiclass")
+    assert recall(decisions, labels, weights=weights) == pytest.approx(1e-130, rel=1e-12)
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="longdouble is float64 here")
+@pytest.mark.parametrize("metric", [F1Score(task="binary"), Accuracy(task="binary"), Recall(weighted=True)])
+def test_floats_wider_than_float64_are_refused(metric):
+    wide = np.array([0.25, 0.75], np.longdouble)
+    with pytest.raises(TypeError, match="must be float64 or narrower, but got"):
+        if metric.weighted:
+            metric.update([0, 1], [0, 1], weights=wide)
+        else:
+            metric.update(wide, [0, 1])
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_scores_of_a_single_class_are_no_scores_of_classes(metric, dtype):
+    scores = np.ones((3, 1), dtype)
+    with pytest.raises(ValueError, match=r"scores of at least 2 classes are needed .* see task='binary'"):
+        metric().update(scores, [0, 0, 0])
