@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs
+from mindeval.classification import _exact
 
 TASKS = ("classification", "binary", "multiclass", "multilabel")
 
@@ -47,9 +48,11 @@ def check_top_k(top_k: int, num_classes: int | None) -> int:
 
 def check_number(value: float, what: str) -> float:
     """A finite real number as a float; bool and text are refused."""
-    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not math.isfinite(value):
-        raise ValueError(f"{what} must be a finite number, but got {value!r}")
-    return float(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
+        number = _exact.number(value) if isinstance(value, numbers.Rational) else float(value)
+        if math.isfinite(number):
+            return number
+    raise ValueError(f"{what} must be a finite number, but got {value!r}")
 
 
 def check_threshold(threshold: float) -> float:
