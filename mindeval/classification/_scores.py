@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scored import Scored, read_scores
 from mindeval.metric import Metric
 from mindeval.state import Counts, Rows, State
+from mindeval.state.rows import check_all_with_ids
 
 _LABELS_OF_A_WORD = 31  # two bits for each label of a multilabel row: its value, and whether it is ignored
 _MOST_BINS = 1 << 26
@@ -122,15 +124,28 @@ class ScoreMetric(Metric):
         ids = (None, None) if batch.ids is None else (batch.ids[~wide], batch.ids[wide])
         return {name: _with_ids(narrow[~wide], ids[0]), "wide": _with_ids(rest, ids[1])}
 
+    def _check_merge(self, added: Mapping[str, State]) -> None:
+        super()._check_merge(added)
+        (narrow, wide), (more_narrow, more_wide) = _stores(self._states), _stores(added)
+        check_all_with_ids([*narrow, *wide, *more_narrow, *more_wide])
+        for kept, new in ((narrow, more_wide), (wide, more_narrow), (more_narrow, more_wide)):
+            _check_apart(kept, new)
+
+    def _read_states(self, saved: Mapping[str, Any]) -> dict[str, State]:
+        states = super()._read_states(saved)
+        try:
+            _check_ids(states)
+        except ValueError as error:
+            raise self._with_name(error, "load_state_dict") from error
+        return states
+
     # -- what eval() reads --------------------------------------------------------------------------------------------
 
     def _samples(self, states: Any) -> int:
         """Samples, those that came with ids counted once."""
-        kept = [state for state in states.values() if isinstance(state, Rows)]
-        if len(kept) > 1:
-            kept = [state for state in kept if len(state.in_any_order)]
-            _check_ids([state.ids for state in kept])
-        if all(state.ids is None for state in kept):
+        _check_ids(states)  # those that ranks bring together have not met before
+        kept = [state for store in _stores(states) for state in store]
+        if not any(state.with_ids for state in kept):
             return states["samples"].value
         return sum(len(state.value) for state in kept)
 
@@ -218,6 +233,24 @@ def _words_of_flags(batch: Scored) -> np.ndarray:
     return np.stack(words, axis=1)
 
 
+def _stores(states: Mapping[str, Any]) -> tuple[list[Rows], list[Rows]]:
+    """The rows of scores that one word holds, and of the others: one state of each kind, or none."""
+    rows = {name: state for name, state in states.items() if isinstance(state, Rows)}
+    return [rows[name] for name in rows if name != "wide"], [rows[name] for name in rows if name == "wide"]
+
+
+def _check_ids(states: Mapping[str, Any]) -> None:
+    """Rows that are kept in different places: all must have an id, or none; and no id may be in both."""
+    narrow, wide = _stores(states)
+    check_all_with_ids([*narrow, *wide])
+    _check_apart(narrow, wide)
+
+
+def _check_apart(kept: list[Rows], new: list[Rows]) -> None:
+    for one, other in itertools.product(kept, new):
+        one.check_apart(other)
+
+
 def _with_ids(matrix: np.ndarray, ids: np.ndarray | None) -> Any:
     return matrix if ids is None else (matrix, ids)
 
@@ -239,14 +272,3 @@ def _problem(positives: np.ndarray, negatives: np.ndarray, weighted: bool) -> Pr
 
 def _weights(rows: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(rows[:, 1]).view(np.float64)
-
-
-def _check_ids(stores: list[np.ndarray | None]) -> None:
-    """The ids of rows that are kept in different places: all rows must have one, or none; and no id two contents."""
-    given = [ids for ids in stores if ids is not None]
-    if given and len(given) < len(stores):
-        raise ValueError("some rows came with sample ids and others without: give ids for all or for none")
-    if len(given) == 2:
-        both = np.intersect1d(given[0], given[1])
-        if both.size:
-            raise ValueError(f"sample id {int(both[0])} was given twice with different contents")

@@ -572,3 +572,19 @@ def test_scores_of_a_single_class_are_no_scores_of_classes(metric, dtype):
     scores = np.ones((3, 1), dtype)
     with pytest.raises(ValueError, match=r"scores of at least 2 classes are needed .* see task='binary'"):
         metric().update(scores, [0, 0, 0])
+
+
+def test_errors_of_evaluation_name_the_metric():
+    precision = Precision(average="binary")
+    precision.update([0, 1, 2], [0, 1, 2])
+    with pytest.raises(ValueError, match="For 'Precision.eval', average='binary' is for two classes, but 3 classes"):
+        precision.eval()
+
+
+@pytest.mark.parametrize("distributed", [3, 1, 0, None, "", np.True_, ["group"]])
+@pytest.mark.parametrize("make", [AUROC, F1Score, MeanAbsoluteError])
+def test_distributed_is_a_flag_or_the_name_of_a_group(make, distributed):
+    with pytest.raises(
+        TypeError, match=f"For '{make.__name__}', distributed must be True, False or the name of a group, but got"
+    ):
+        make(distributed=distributed)
