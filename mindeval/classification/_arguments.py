@@ -10,19 +10,19 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification import _exact
+from mindeval.constructors import one_of
 
 TASKS = ("classification", "binary", "multiclass", "multilabel")
 
 
 def check_task(task: str) -> str:
     """The task, if it exists."""
-    if task not in TASKS:
-        raise ValueError(f"task must be one of {list(TASKS)}, but got {task!r}")
-    return task
+    return one_of(task, "task", TASKS)
 
 
 def check_classes(num_classes: int | None, task: str) -> int | None:
     """The declared number of classes; 2 for ``task="binary"``."""
+    check_task(task)
     if num_classes is not None:
         num_classes = inputs.whole_number(num_classes, "num_classes")
         if num_classes < 1:
@@ -58,6 +58,15 @@ def check_number(value: float, what: str) -> float:
 def check_threshold(threshold: float) -> float:
     """A finite number: one between 0 and 1 is of probabilities, any other of other scores."""
     return check_number(threshold, "threshold (in (0, 1) for probabilities, 0.0 for logits)")
+
+
+def check_threshold_of_classes(threshold: float, shape: Any) -> None:
+    """Scores of several classes are decided by the highest, so a threshold that would decide otherwise is refused."""
+    if threshold not in (0.5, 0.0):  # of two probabilities, and of two logits, the higher one is above it
+        raise ValueError(
+            f"threshold={threshold} decides scores of a single class, but predictions {list(shape)} hold a score for "
+            "each class, of which the highest decides: give the scores of class 1 alone with task='binary'"
+        )
 
 
 def check_weights(weights: Any, weighted: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from mindeval import inputs
-from mindeval.classification._arguments import spread_weights
+from mindeval.classification._arguments import check_threshold_of_classes, spread_weights
 from mindeval.classification._class_scores import above_threshold, highest
 from mindeval.kernels.count import count_classes, count_pairs
 
@@ -157,6 +157,7 @@ def decide(
             )
     elif given.ndim > 1 and (given.shape[:-1] == wanted.shape or given.shape[:-1] == (wanted.size,)):
         classes = _check_width(given.shape[-1], limit, top_k)
+        check_threshold_of_classes(threshold, given.shape)
         limit = classes
         decided = highest(given, wanted, wanted != ignore_index if counted is None else counted, top_k)
     else:

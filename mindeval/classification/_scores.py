@@ -16,6 +16,7 @@ from mindeval.classification import _ranking, _score_words
 from mindeval.classification._arguments import check_classes, check_task, check_weights
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scored import Scored, read_scores
+from mindeval.constructors import one_of
 from mindeval.metric import Metric
 from mindeval.state import Counts, Rows, State
 from mindeval.state.rows import check_all_with_ids
@@ -44,8 +45,7 @@ class ScoreMetric(Metric):
         name: str | None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        if mode not in ("exact", "binned"):
-            raise ValueError(f"mode must be 'exact' or 'binned', but got {mode!r}")
+        one_of(mode, "mode", ("exact", "binned"))
         if task in ("multiclass", "multilabel") and num_classes is None:
             raise ValueError(f"num_classes is required for task={task!r}: one ranking is kept for each class")
         if weighted and mode == "binned":

@@ -12,6 +12,7 @@ import numpy as np
 
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._flags import Flags
+from mindeval.constructors import one_of
 from mindeval.state import Counts, ExactSum, Grouped, State
 
 Total = Union[int, Fraction]
@@ -270,8 +271,7 @@ def resolve_average(average: str, task: str, classes: int) -> str:
 
 def check_average(average: str, task: str, num_classes: int | None) -> str:
     """The average, if it exists and suits the task and the declared number of classes."""
-    if average not in AVERAGES:
-        raise ValueError(f"average must be one of {list(AVERAGES)}, but got {average!r}")
+    one_of(average, "average", AVERAGES)
     if average == "samples" and task != "multilabel":
         raise ValueError(f"average='samples' needs task='multilabel', but got task={task!r}")
     if average == "binary" and task in ("multiclass", "multilabel"):

@@ -13,6 +13,7 @@ from mindeval.classification._arguments import (
     check_classes,
     check_task,
     check_threshold,
+    check_threshold_of_classes,
     check_top_k,
     check_weights,
     spread_weights,
@@ -23,6 +24,7 @@ from mindeval.classification._flags import decide_flags
 from mindeval.classification._task_metric import unusual
 from mindeval.classification._totals import by_class
 from mindeval.classification._widths import check_widths, widths_added, widths_states
+from mindeval.constructors import one_of
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
 from mindeval.tokens import TokenBatch, TokenMetric, check_logits, shifted
 
@@ -110,8 +112,7 @@ class Accuracy(TokenMetric):
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
         self.top_k, self.threshold = check_top_k(top_k, self.num_classes), check_threshold(threshold)
-        if average not in AVERAGES:
-            raise ValueError(f"average must be one of {list(AVERAGES)}, but got {average!r}")
+        one_of(average, "average", AVERAGES)
         if task == "multilabel" and (average != "micro" or top_k != 1 or shift):
             raise ValueError("task='multilabel' has no average, top_k or shift: a row is right or wrong")
         self.average, self.weighted = average, weighted
@@ -176,6 +177,7 @@ class Accuracy(TokenMetric):
             )
         if 0 < classes < self.top_k:
             raise ValueError(f"top_k must be at most the {classes} classes that have scores, but is {self.top_k}")
+        check_threshold_of_classes(self.threshold, predictions.shape)
         return self._of_scores(predictions, ids, labels, mask)
 
     def _of_scores(self, scores: Any, ids: np.ndarray, labels: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ from mindeval.classification._decision_metric import DecisionMetric
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._flags import Flags
 from mindeval.classification._totals import Total
+from mindeval.constructors import one_of
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
 
 _MOST_CELLS = 1 << 27  # 1 GiB of int64; a matrix of a whole vocabulary is asked for by mistake only
@@ -67,9 +68,7 @@ class ConfusionMatrix(DecisionMetric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        if normalize not in NORMALIZATIONS:
-            raise ValueError(f"normalize must be one of {list(NORMALIZATIONS)}, but got {normalize!r}")
-        self.normalize = normalize
+        self.normalize = one_of(normalize, "normalize", NORMALIZATIONS)
         size = check_classes(num_classes, task) or 0
         self._dense = size > 0 and task != "multilabel" and not weighted
         if self._dense and size**2 > _MOST_CELLS:

@@ -202,7 +202,10 @@ def test_a_metric_of_two_orders_of_updates_has_one_value():
     ("make", "message"),
     [
         (lambda: ConfusionMatrix(normalize="rows"), "normalize must be one of"),
-        (lambda: CohenKappa(weights="cubic"), "weights must be None, 'linear' or 'quadratic', but got 'cubic'"),
+        (
+            lambda: CohenKappa(weights="cubic"),
+            r"weights must be one of \[None, 'linear', 'quadratic'\], but got 'cubic'",
+        ),
         (lambda: ConfusionMatrix(num_classes=3)([0, 1], [0, 3]), r"labels must be class ids in \[0, 3\)"),
         (lambda: ConfusionMatrix(num_classes=3)([0, 3], [0, 1]), r"predictions must be class ids in \[0, 3\)"),
         (lambda: ConfusionMatrix(num_classes=3)([2.0, 0.5], [2, 0]), "not whole numbers"),

@@ -532,3 +532,31 @@ def test_area_of_given_points_equals_scikit_learn():
 def test_points_that_are_no_curve_are_refused(points):
     with pytest.raises(ValueError):
         auc(*points)
+
+
+def test_area_of_given_points_is_that_of_fractions_at_any_magnitude():
+    for x, y in (
+        ([2**62, 2**62 + 1, 2**62 + 3], [1, 2, 2]),  # one float64 each
+        (np.uint64([2**64 - 3, 2**64 - 2, 2**64 - 1]), [1.0, 1.0, 3.0]),
+        ([0.0, 1e-200, 2e-200], [1e-200, 3e-200, 0.5]),
+        ([-1e308, 0.0, 1e308], [1e-10, 1e-300, 0.0]),
+        ([0.0, 1e308, 1.7e308], [1.7e308, 1.7e308, 1e-300]),  # more than float64 holds: inf
+        ([1, 1, 1], [5, 6, 7]),
+        (np.array([False, True]), np.array([True, True])),
+    ):
+        a, b = ([Fraction(v) for v in np.asarray(part).tolist()] for part in (x, y))
+        exact = sum((a[i + 1] - a[i]) * (b[i] + b[i + 1]) for i in range(len(a) - 1)) / 2
+        try:
+            expected = float(exact)
+        except OverflowError:
+            expected = math.inf
+        assert auc(x, y) == expected
+        assert auc(np.asarray(x)[::-1], np.asarray(y)[::-1]) == expected
+
+
+@pytest.mark.parametrize("x", [[0.0, math.inf, math.inf], [-math.inf, 0.0, 1.0], [0.0, math.nan, 1.0]])
+def test_points_at_infinity_are_refused(x):
+    with pytest.raises(ValueError, match="x and y must be finite, but got NaN or infinity"):
+        auc(x, [1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="x and y must be finite, but got NaN or infinity"):
+        auc([0.0, 1.0, 2.0], x)

@@ -588,3 +588,50 @@ def test_distributed_is_a_flag_or_the_name_of_a_group(make, distributed):
         TypeError, match=f"For '{make.__name__}', distributed must be True, False or the name of a group, but got"
     ):
         make(distributed=distributed)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Precision(average=np.array(["macro"])), "For 'Precision', average must be one of"),
+        (lambda: Precision(zero_division=np.zeros(2)), "For 'Precision', zero_division must be 0, 1 or nan"),
+        (lambda: Precision(zero_division=None), "For 'Precision', zero_division must be 0, 1 or nan"),
+        (lambda: Precision(task=["binary"]), "For 'Precision', task must be one of"),
+        (lambda: Precision(threshold=10**400), "For 'Precision', threshold .* must be a finite number"),
+        (lambda: Accuracy(average=["micro"]), "For 'Accuracy', average must be one of"),
+        (lambda: Accuracy(task=np.zeros(2)), "For 'Accuracy', task must be one of"),
+        (lambda: AUROC(average=np.array(["macro"])), "For 'AUROC', average must be one of"),
+        (lambda: ROC(mode=["exact"]), "For 'ROC', mode must be one of"),
+        (lambda: ConfusionMatrix(normalize=np.array(["true"])), "For 'ConfusionMatrix', normalize must be one of"),
+        (lambda: CohenKappa(weights=["linear"]), "For 'CohenKappa', weights must be one of"),
+        (lambda: CalibrationError(norm=["l1"]), "For 'CalibrationError', norm must be one of"),
+        (lambda: CalibrationError(norm=None), "For 'CalibrationError', norm must be one of"),
+        (lambda: CalibrationError(n_bins=10**12), "For 'CalibrationError', n_bins must be at most 65536"),
+        (lambda: CalibrationError(n_bins=0), "For 'CalibrationError', n_bins must be at least 1"),
+        (lambda: F1Score(average="binary", classes=[1]), "For 'F1Score', classes are those of micro, macro"),
+        (lambda: F1Score("multilabel", average="samples", classes=[1]), "For 'F1Score', classes are those of micro"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_by_name(make, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy, HammingLoss, ConfusionMatrix])
+@pytest.mark.parametrize("options", [{"task": "binary"}, {"num_classes": 2}, {"task": "multiclass"}])
+def test_a_threshold_that_scores_of_two_classes_would_ignore_is_refused(metric, options):
+    scores, labels = np.float32([[0.4, 0.6], [0.1, 0.9]]), [0, 1]
+    with pytest.raises(ValueError, match=r"threshold=0.7 decides scores of a single class, but predictions \[2, 2\]"):
+        metric(**options, threshold=0.7).update(scores, labels)
+    for same in (0.5, 0.0):  # of two probabilities, and of two logits, the higher one is above it
+        assert metric(**options, threshold=same)(scores, labels) == metric(**options)(scores, labels)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_classes": 2}, {"task": "binary"}])
+@pytest.mark.parametrize("classes", [[0], [1], [0, 1]])
+def test_auto_honours_the_classes_asked_for(options, classes):
+    labels, decisions = [0, 1, 1, 0, 1], [0, 0, 1, 1, 1]
+    f1 = F1Score(classes=classes, **options)
+    assert f1(decisions, labels) == pytest.approx(
+        sk.f1_score(labels, decisions, labels=classes, average="macro"), abs=1e-15
+    )
