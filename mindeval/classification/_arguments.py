@@ -77,18 +77,22 @@ def check_weights(weights: Any, weighted: bool) -> None:
         raise ValueError("weights= must be given, for the metric was made with weighted=True")
 
 
-def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
-    """Weights as flat float64 of a shape, from that shape or its first axes. They must be finite and >= 0."""
+def spread_weights(weights: Any, counted: np.ndarray) -> np.ndarray | None:
+    """Weights as flat float64 of the shape of ``counted``, from that shape or its first axes.
+
+    They must be finite and >= 0 where a position counts; elsewhere they may be anything.
+    """
     if weights is None:
         return None
-    given = np.atleast_1d(inputs.to_numpy(weights, "weights"))
-    array = given.astype(np.float64)
-    if array.shape != shape[: array.ndim]:
+    given, shape = np.atleast_1d(inputs.to_numpy(weights, "weights")), counted.shape
+    if given.shape != shape[: given.ndim]:
         raise ValueError(
-            f"weights must have shape {list(shape)} or that of its first axes, but got {list(array.shape)}"
+            f"weights must have shape {list(shape)} or that of its first axes, but got {list(given.shape)}"
         )
-    if not (np.isfinite(array) & (array >= 0)).all():
-        raise ValueError("weights must be finite and >= 0")
-    if given.dtype.kind in "iu" and array.max(initial=0) > 2**53:
+    spread = np.broadcast_to(given.reshape(given.shape + (1,) * (len(shape) - given.ndim)), shape)
+    kept = spread[counted]
+    if not (np.isfinite(kept) & (kept >= 0)).all():
+        raise ValueError("weights must be finite and >= 0 where a label counts")
+    if given.dtype.kind in "iu" and kept.max(initial=0) > 2**53:
         raise ValueError("integer weights must not be above 2^53, beyond which float64 cannot tell them apart")
-    return np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape).reshape(-1)
+    return spread.astype(np.float64).reshape(-1)

@@ -19,7 +19,7 @@ from mindeval.classification._arguments import (
     spread_weights,
 )
 from mindeval.classification._class_scores import label_ranks
-from mindeval.classification._decisions import check_counted, check_range, read_decided
+from mindeval.classification._decisions import check_counted, check_range, read_decided, whole_labels
 from mindeval.classification._flags import decide_flags
 from mindeval.classification._task_metric import unusual
 from mindeval.classification._totals import by_class
@@ -139,14 +139,19 @@ class Accuracy(TokenMetric):
         check_weights(weights, self.weighted)
         if self.task == "multilabel":
             return self._of_flags(predictions, labels, mask, weights)
-        ids = inputs.class_ids(labels, "labels")
+        ids = whole_labels(labels, mask).astype(np.int64, copy=False)
+        if mask is not None and inputs.to_numpy(labels, "labels").dtype.kind in "fu":
+            labels = ids  # which hold nothing that does not count
+        if ids.ndim == 0 and not isinstance(predictions, TokenBatch):
+            ids, predictions = ids[None], _of_one_label(predictions, self.task)
+            labels = ids
         if isinstance(predictions, TokenBatch):
             right, counted = self._of_ranks(predictions.stats.rank, predictions.counted)
         else:
             right, counted = self._of_predictions(predictions, ids, labels, mask)
         part = None
         if weights is not None:
-            part = _kept_weights(weights, ids.shape, self.shift)[counted.reshape(-1)]
+            part = _kept_weights(weights, counted, self.shift)
         if self.shift:
             ids = ids[..., 1:]
         if self.num_classes is not None:
@@ -284,11 +289,19 @@ class Accuracy(TokenMetric):
         return {**whole, "per_class": table}
 
 
-def _kept_weights(weights: Any, shape: tuple, shift: bool) -> np.ndarray:
-    """Weights of the labels that are scored, flat."""
-    spread = spread_weights(weights, shape)
+def _of_one_label(predictions: Any, task: str) -> np.ndarray:
+    """The class id, or the scores, of a label without axes as those of a batch of one."""
+    given = inputs.to_numpy(predictions, "predictions")
+    return given.reshape(1) if given.ndim == 0 or (given.size == 1 and task != "multiclass") else given[None]
+
+
+def _kept_weights(weights: Any, counted: np.ndarray, shift: bool) -> np.ndarray:
+    """Weights of the labels that count, flat; with ``shift`` there is one more label in front of those."""
+    if shift:
+        counted = np.concatenate([np.zeros((*counted.shape[:-1], 1), bool), counted], axis=-1)
+    spread = spread_weights(weights, counted)
     assert spread is not None
-    return spread.reshape(shape)[..., 1:].reshape(-1) if shift else spread
+    return spread[counted.reshape(-1)]
 
 
 def _read_classes(state: Any) -> dict[int, tuple[_totals.Total, _totals.Total]]:

@@ -635,3 +635,93 @@ def test_auto_honours_the_classes_asked_for(options, classes):
     assert f1(decisions, labels) == pytest.approx(
         sk.f1_score(labels, decisions, labels=classes, average="macro"), abs=1e-15
     )
+
+
+ANYTHING = {  # where the mask is False: predictions, labels
+    "labels": (1, np.nan),
+    "huge labels": (1, np.uint64(2**64 - 1)),
+    "ids": (np.uint64(2**63), 1),
+    "broken ids": (np.nan, 1),
+    "infinite labels": (1, np.inf),
+}
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy, HammingLoss, ConfusionMatrix, CohenKappa, MatthewsCorrCoef])
+@pytest.mark.parametrize("task", ["classification", "multiclass", "binary", "multilabel"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rest", ANYTHING.values(), ids=ANYTHING)
+def test_what_the_mask_leaves_out_may_hold_anything(metric, task, weighted, rest):
+    def column(values, last):
+        dtype = last.dtype if isinstance(last, np.generic) else np.float64 if isinstance(last, float) else np.int64
+        return np.array([*values, last], dtype)
+
+    decisions, labels = column([0, 1, 1, 0], rest[0]), column([0, 1, 0, 0], rest[1])
+    weights = [{"weights": np.array([1.0, 2.0, 3.0, 4.0, np.nan])[:n]} if weighted else {} for n in (5, 4)]
+    mask = np.array([True] * 4 + [False])
+    if task == "multilabel":
+        decisions, labels = decisions[:, None], labels[:, None]
+    expected = metric(task=task, weighted=weighted)(
+        [[0], [1], [1], [0]] if task == "multilabel" else [0, 1, 1, 0], labels[:4].astype(int), **weights[1]
+    )
+    assert metric(task=task, weighted=weighted)(decisions, labels, mask, **weights[0]) == expected
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("label", [np.nan, 7.5, -np.inf])
+def test_scores_of_what_the_mask_leaves_out_may_hold_anything(weighted, label):
+    scores = np.array([0.25, 0.75, 0.5, np.nan])
+    columns = np.stack([1 - scores, scores], axis=1)
+    labels, mask = np.array([0, 1, 1, label]), np.array([True, True, True, False])
+    weights = [{"weights": np.array([1.0, 2.0, 3.0, -1.0])[:n]} if weighted else {} for n in (4, 3)]
+    for metric, given in (
+        (AUROC(weighted=weighted), scores),
+        (AUROC(weighted=weighted), columns),
+        (AUROC("multiclass", 2, weighted=weighted), columns),
+        (BrierScore(weighted=weighted), columns),
+        (LogLoss(weighted=weighted), scores),
+        (Accuracy(weighted=weighted), columns),
+        (F1Score(weighted=weighted), columns),
+        (F1Score("binary", weighted=weighted), scores),
+        (MeanSquaredError(weighted=weighted), scores),
+    ):
+        assert metric(given, labels, mask, **weights[0]) == metric(given[:3], labels[:3], **weights[1])
+
+
+def test_masked_multilabel_scores_may_be_integers_that_float64_cannot_hold():
+    scores, labels = np.array([[1, 2], [3, 2**60 + 1], [0, 5]]), np.array([[0, 1], [1, 0], [0, 0]])
+    mask = np.array([[True, True], [True, False], [True, True]])
+    assert (
+        AUROC("multilabel", 2)(scores, labels, mask) == 1.0 - 0.5
+    )  # column 0: 1; column 1: 5 ranks above the positive
+    with pytest.raises(ValueError, match="integer scores must lie within"):
+        AUROC("multilabel", 2).update(scores, labels)
+
+
+def test_what_counts_is_checked_beside_a_mask():
+    mask = [True, False]
+    for labels in ([np.nan, 0.0], [0.5, 0.0]):
+        for metric in (F1Score(), Accuracy(), AUROC(), BrierScore()):
+            with pytest.raises(ValueError, match="labels must be class ids"):
+                metric.update([1, 0] if metric.name in ("f1_score", "accuracy") else [0.5, 0.5], labels, mask)
+    with pytest.raises(ValueError, match="weights must be finite and >= 0 where a label counts"):
+        F1Score(weighted=True).update([0, 1], [0, 1], mask, weights=[np.nan, 1.0])
+    with pytest.raises(ValueError, match="bfloat16 merges numbers from 256 on"):
+        F1Score().update([256, 0], ms.Tensor([256, 0], ms.bfloat16), mask)
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy])
+@pytest.mark.parametrize(
+    ("options", "prediction", "label", "value"),
+    [
+        ({"task": "multiclass"}, 2, 2, 1.0),
+        ({"task": "multiclass"}, np.float32([0.1, 0.7, 0.2]), 1, 1.0),
+        ({"task": "multiclass"}, [1, 3, 2], 2, 0.0),
+        ({"task": "binary"}, 0.75, 1, 1.0),
+        ({"task": "binary"}, [0.75], 1, 1.0),
+        ({"task": "binary"}, np.float32([0.75, 0.25]), 1, 0.0),
+    ],
+)
+def test_a_label_without_axes_is_a_batch_of_one(metric, options, prediction, label, value):
+    assert metric(**options)(prediction, label) == value
+    assert metric(**options)(prediction, np.int64(label)) == value
+    assert metric(**options)(prediction, ms.Tensor(label, ms.int32)) == value
