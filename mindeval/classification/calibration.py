@@ -47,8 +47,8 @@ class CalibrationError(ProbabilityMetric):
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes do not match, a label is out of range, or
-            probabilities are NaN, outside [0, 1] or of a sum that is off 1 by more than 0.05; from logits: if one is NaN
-            or inf, or all of a row are -inf; if sample ids are given, which sums cannot honour.
+            probabilities are NaN, outside [0, 1] or of a sum that is off 1 by more than 0.05; from logits: if one is
+            NaN or inf, or all of a row are -inf; if sample ids are given, which sums cannot honour.
 
     The definition is that of Guo et al., *On Calibration of Modern Neural Networks* (ICML 2017).
 

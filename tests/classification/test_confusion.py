@@ -233,3 +233,26 @@ def test_samples_are_counted_once_however_often_the_decisions_are_read(metric, o
     one.update([0, 1, 1, 0], [0, 1, 0, 1], **named)
     one.eval()
     assert one.result()["samples"] == 4
+
+
+@pytest.mark.parametrize("options", [{}, {"num_classes": 40}])
+def test_weights_of_a_cell_add_up_exactly_at_any_magnitude(options):
+    rng = np.random.default_rng(3)
+    labels, decisions = rng.integers(0, 40, (2, 3000)) // rng.integers(1, 40, 3000)
+    weights = np.ldexp(rng.random(3000), rng.integers(-1074, 900, 3000))  # subnormal numbers among them
+    exact: dict[tuple[int, int], Fraction] = {}
+    for label, decision, weight in zip(labels.tolist(), decisions.tolist(), weights.tolist()):
+        exact[label, decision] = exact.get((label, decision), Fraction(0)) + Fraction(weight)
+    metric = ConfusionMatrix(weighted=True, **options)
+    for part in np.array_split(rng.permutation(3000), 7):
+        metric.update(decisions[part], labels[part], weights=weights[part])
+    assert metric.eval() == float(sum(v for (a, b), v in exact.items() if a == b) / sum(exact.values()))
+    assert metric.result()["cells"] == [[*cell, float(value)] for cell, value in sorted(exact.items()) if value]
+
+
+def test_cells_of_class_ids_whose_products_do_not_fit_64_bits_are_told_apart():
+    labels, decisions = [2**62, 2**62 + 1, 5, 2**62], [2**62 + 1, 2**62, 2**62, 2**62 + 1]
+    cells = [[5, 2**62, 1], [2**62, 2**62 + 1, 2], [2**62 + 1, 2**62, 1]]
+    assert ConfusionMatrix()(decisions, labels).parts["cells"] == cells
+    weighted = ConfusionMatrix(weighted=True)(decisions, labels, weights=[0.5, 1.0, 1.0, 1.5])
+    assert weighted.parts["cells"] == [[*cell[:2], float(cell[2])] for cell in cells]
