@@ -60,12 +60,12 @@ def check_threshold(threshold: float) -> float:
     return check_number(threshold, "threshold (in (0, 1) for probabilities, 0.0 for logits)")
 
 
-def check_threshold_of_classes(threshold: float, shape: Any) -> None:
+def check_threshold_of_classes(threshold: float, scores: str) -> None:
     """Scores of several classes are decided by the highest, so a threshold that would decide otherwise is refused."""
     if threshold not in (0.5, 0.0):  # of two probabilities, and of two logits, the higher one is above it
         raise ValueError(
-            f"threshold={threshold} decides scores of a single class, but predictions {list(shape)} hold a score for "
-            "each class, of which the highest decides: give the scores of class 1 alone with task='binary'"
+            f"threshold={threshold} decides scores of a single class, but {scores} hold a score for each "
+            "class, of which the highest decides: give the scores of class 1 alone with task='binary'"
         )
 
 

@@ -160,7 +160,7 @@ def decide(
             )
     elif given.ndim > 1 and (given.shape[:-1] == wanted.shape or given.shape[:-1] == (wanted.size,)):
         classes = _check_width(given.shape[-1], limit, top_k)
-        check_threshold_of_classes(threshold, given.shape)
+        check_threshold_of_classes(threshold, f"predictions {list(given.shape)}")
         limit = classes
         decided = highest(given, wanted, wanted != ignore_index if counted is None else counted, top_k)
     else:

@@ -146,6 +146,7 @@ class Accuracy(TokenMetric):
             ids, predictions = ids[None], _of_one_label(predictions, self.task)
             labels = ids
         if isinstance(predictions, TokenBatch):
+            check_threshold_of_classes(self.threshold, "logits")
             right, counted = self._of_ranks(predictions.stats.rank, predictions.counted)
         else:
             right, counted = self._of_predictions(predictions, ids, labels, mask)
@@ -182,7 +183,7 @@ class Accuracy(TokenMetric):
             )
         if 0 < classes < self.top_k:
             raise ValueError(f"top_k must be at most the {classes} classes that have scores, but is {self.top_k}")
-        check_threshold_of_classes(self.threshold, predictions.shape)
+        check_threshold_of_classes(self.threshold, f"predictions {list(predictions.shape)}")
         return self._of_scores(predictions, ids, labels, mask)
 
     def _of_scores(self, scores: Any, ids: np.ndarray, labels: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
