@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from fractions import Fraction
@@ -256,3 +257,40 @@ def test_cells_of_class_ids_whose_products_do_not_fit_64_bits_are_told_apart():
     assert ConfusionMatrix()(decisions, labels).parts["cells"] == cells
     weighted = ConfusionMatrix(weighted=True)(decisions, labels, weights=[0.5, 1.0, 1.0, 1.5])
     assert weighted.parts["cells"] == [[*cell[:2], float(cell[2])] for cell in cells]
+
+
+def test_small_and_large_batches_fill_one_dense_matrix():
+    rng = np.random.default_rng(4)
+    labels, decisions = rng.integers(0, 30, (2, 2000)) // rng.integers(1, 30, 2000)
+    labels[::50] = -100
+    kept = labels != -100
+    expected = sk.confusion_matrix(labels[kept], decisions[kept], labels=range(30)).tolist()
+    metric, other = ConfusionMatrix(num_classes=30), ConfusionMatrix(num_classes=30)
+    for start, stop in ((0, 1), (1, 9), (9, 900), (900, 903), (903, 904)):
+        metric.update(decisions[start:stop], labels[start:stop])
+    other.update(decisions[904:910], labels[904:910])
+    other.update(decisions[910:], labels[910:])
+    first = metric.eval().parts["matrix"]
+    merged = copy.deepcopy(metric).merge(other)
+    assert merged.eval().parts["matrix"] == other.merge(metric).eval().parts["matrix"] == expected
+    assert metric.eval().parts["matrix"] == first
+    loaded = ConfusionMatrix(num_classes=30)
+    loaded.load_state_dict(metric.state_dict())
+    loaded.update(decisions[904:907], labels[904:907])
+    loaded.update(decisions[907:], labels[907:])
+    assert loaded.eval().parts["matrix"] == expected
+    metric.clear()
+    metric.update(decisions[1:2], labels[1:2])
+    assert metric.eval().parts["total"] == 1
+    assert loaded.eval().parts["matrix"] == expected
+
+
+def test_a_small_batch_is_refused_where_a_cell_would_not_fit_64_bits():
+    metric = ConfusionMatrix(num_classes=20)
+    saved = metric.state_dict()
+    saved["states"]["cells"][3][4], saved["states"]["samples"] = 2**63 - 2, 2**63 - 2
+    metric.load_state_dict(saved)
+    metric.update([4], [3])
+    with pytest.raises(OverflowError, match="does not fit"):
+        metric.update([4], [3])
+    assert metric.eval().parts["matrix"][3][4] == 2**63 - 1
