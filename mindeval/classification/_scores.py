@@ -14,11 +14,12 @@ import numpy as np
 from mindeval import inputs
 from mindeval.classification import _ranking, _score_words
 from mindeval.classification._arguments import check_classes, check_task, check_weights
+from mindeval.classification._cell_counts import CellCounts, counted_places, is_few
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scored import Scored, read_scores
 from mindeval.constructors import one_of
 from mindeval.metric import Metric
-from mindeval.state import Counts, Rows, State
+from mindeval.state import Rows, State
 from mindeval.state.rows import check_all_with_ids
 
 _LABELS_OF_A_WORD = 31  # two bits for each label of a multilabel row: its value, and whether it is ignored
@@ -70,7 +71,7 @@ class ScoreMetric(Metric):
         if self.mode == "binned":
             if self.classes * 2 * _score_words.BINS > _MOST_BINS:
                 raise ValueError(f"mode='binned' takes 1 MiB for each class, so num_classes={self.classes} is too many")
-            return {"bins": Counts((self.classes, 2, _score_words.BINS))}
+            return {"bins": CellCounts((self.classes, 2, _score_words.BINS))}
         if self._kind == "binary":  # the few scores that do not fit into one word are kept in two
             narrow: dict[str, State] = {"packed": Rows(1)} if self._packs else {"rows": Rows(2 + weight)}
             return {**narrow, "wide": Rows(3 + weight)}
@@ -90,14 +91,17 @@ class ScoreMetric(Metric):
             return {"bins": self._bin_counts(batch), "samples": batch.samples}
         return {**self._rows(batch), "samples": batch.samples}
 
-    def _bin_counts(self, batch: Scored) -> np.ndarray:
+    def _bin_counts(self, batch: Scored) -> Any:
+        """What a batch adds to the counts of bins, [classes, 2, bins]."""
         scores = batch.scores.reshape(len(batch.labels), self.classes)
-        counts = np.empty((self.classes, 2, _score_words.BINS), np.int64)
+        size = 2 * _score_words.BINS
+        bins = []
         for place in range(self.classes):
             truth, keep = _truth(batch, self._kind, place)
-            bins = _score_words.bins_of(scores[keep, place]) + truth[keep] * _score_words.BINS
-            counts[place] = np.bincount(bins, minlength=2 * _score_words.BINS).reshape(2, -1)
-        return counts
+            bins.append(_score_words.bins_of(scores[keep, place]) + truth[keep] * _score_words.BINS)
+        if is_few(len(batch.labels), size):
+            return counted_places([place * size + part for place, part in enumerate(bins)])
+        return np.stack([np.bincount(part, minlength=size).reshape(2, -1) for part in bins])
 
     def _rows(self, batch: Scored) -> dict[str, Any]:
         if self._kind == "binary":

@@ -10,16 +10,15 @@ import numpy as np
 
 from mindeval.classification import _exact, _totals
 from mindeval.classification._arguments import check_classes
+from mindeval.classification._cell_counts import CellCounts, counted_places, is_few
 from mindeval.classification._decision_metric import DecisionMetric
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._flags import Flags
 from mindeval.classification._totals import Total
 from mindeval.constructors import one_of
-from mindeval.state import Count, Counts, ExactSum, Grouped, State
-from mindeval.state.counts import check_fits
+from mindeval.state import Count, ExactSum, Grouped, State
 
 _MOST_CELLS = 1 << 27  # 1 GiB of int64; a matrix of a whole vocabulary is asked for by mistake only
-_FEW = 16  # cells of a dense matrix for each label of a batch from which on the batch's cells are added alone
 _LARGE = 1 << 31
 _MOST_SHOWN = 1024  # classes up to which a sparse matrix is shown in full
 NORMALIZATIONS = (None, "true", "pred", "all")
@@ -93,8 +92,8 @@ class ConfusionMatrix(DecisionMetric):
         if not self._dense:
             return {"cells": _sparse_cells(decisions, self.weighted)}
         size = int(self.num_classes or 0)
-        small = _FEW * decisions.labels.size < size**2
-        return {"cells": _few_cells(decisions, size) if small else decisions.pairs()}
+        few = is_few(decisions.labels.size, size**2)
+        return {"cells": _few_cells(decisions, size) if few else decisions.pairs()}
 
     def _of_flags(self, flags: Flags) -> dict[str, Any]:
         return {"cells": _flag_cells(flags)}
@@ -128,53 +127,6 @@ class ConfusionMatrix(DecisionMetric):
         return {"accuracy": trace / total, "total": total, "matrix": normalized(matrix, self.normalize)}
 
 
-class CellCounts(Counts):
-    """``Counts`` of cells. Of a small batch only the cells that occur are added, as flat places and how often each did,
-    so that an update costs what its batch does and not what the matrix does."""
-
-    def __init__(self, shape: int | tuple[int, ...]) -> None:
-        super().__init__(shape)
-        self._few: tuple[np.ndarray, np.ndarray] | None = None  # all that was added, if that is so little
-        self._empty = True
-
-    def zero(self) -> CellCounts:
-        return CellCounts(self.shape)
-
-    def add(self, contribution: Any) -> None:
-        few = contribution if isinstance(contribution, tuple) else None
-        if few is None:
-            super().add(contribution)
-        else:
-            self._add_few(few)
-        self._few, self._empty = few if self._empty else None, False
-
-    def _add_few(self, few: tuple[np.ndarray, np.ndarray]) -> None:
-        places, counts = few
-        self.value.reshape(-1)[places] += counts
-
-    def check_merge(self, other: Any) -> None:
-        if other._few is None:
-            super().check_merge(other)
-        elif other._few[0].size:
-            places, counts = other._few
-            check_fits(int(self.value.reshape(-1)[places].max()) + int(counts.max()), 1)
-
-    def merge(self, other: Any) -> None:
-        if other._few is None:
-            super().merge(other)
-        else:
-            self._add_few(other._few)
-        self._few, self._empty = None, False
-
-    def unpack(self, words: np.ndarray) -> None:
-        super().unpack(words)
-        self._few, self._empty = None, False
-
-    def load(self, saved: Any) -> None:
-        super().load(saved)
-        self._few, self._empty = None, False
-
-
 class WeightedCells(Grouped):
     """An exact sum of weights for each cell; what is added are whole numbers of units, so that cells cost little."""
 
@@ -192,9 +144,7 @@ class WeightedCells(Grouped):
 
 def _few_cells(decisions: Decisions, size: int) -> tuple[np.ndarray, np.ndarray]:
     """The flat places of the cells that occur, and how often they do."""
-    keys = [block.labels * size + block.predictions for block in decisions.blocks()]
-    places, counts = np.unique(np.concatenate([np.zeros(0, np.int64), *keys]), return_counts=True)
-    return places, counts.astype(np.int64, copy=False)
+    return counted_places([block.labels * size + block.predictions for block in decisions.blocks()])
 
 
 def _sparse_cells(decisions: Decisions, weighted: bool) -> dict[str, int]:

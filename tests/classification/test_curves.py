@@ -560,3 +560,23 @@ def test_points_at_infinity_are_refused(x):
         auc(x, [1.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="x and y must be finite, but got NaN or infinity"):
         auc([0.0, 1.0, 2.0], x)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_classes": 3}, {"task": "multilabel", "num_classes": 3}])
+def test_bins_filled_by_small_and_large_batches_are_the_same(options):
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(9000, 3) if options else 9000)
+    labels = rng.integers(
+        0, 3 if options.get("task") is None and options else 2, scores.shape if "task" in options else 9000
+    )
+    small, large, merged = (AUROC(mode="binned", **options) for _ in range(3))
+    large.update(scores, labels)  # more than one in 16 of the cells of a class
+    for start in range(0, 9000, 1000):
+        small.update(scores[start : start + 1000], labels[start : start + 1000])
+    for part in (slice(0, 8999), slice(8999, 9000)):
+        other = AUROC(mode="binned", **options)
+        other.update(scores[part], labels[part])
+        merged.merge(other)
+    assert small.eval() == large.eval() == merged.eval()
+    assert small.state_dict() == large.state_dict() == merged.state_dict()
+    assert large.eval() == pytest.approx(AUROC(**options)(scores, labels), abs=large.eval().parts["error_bound"])
