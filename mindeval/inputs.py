@@ -32,14 +32,15 @@ class Prepared:
 def to_numpy(value: Any, what: str) -> np.ndarray:
     """A Tensor, array, number or list of numbers as a NumPy array that must not be written to.
 
-    bfloat16 becomes float32 (exactly), because MindSpore's NumPy bfloat16 breaks most NumPy functions.
+    bfloat16 becomes float32 (exactly), because MindSpore's NumPy bfloat16 breaks most NumPy functions. Floats wider
+    than float64 are refused: nothing here could keep their digits.
 
     Args:
         value: what the caller gave.
         what: its name in the message.
 
     Raises:
-        TypeError: for text, None and other objects.
+        TypeError: for text, None, floats wider than 8 bytes and other objects.
         ValueError: for a list with rows of different lengths.
 
     >>> to_numpy(ms.Tensor([1.0, 2.0], ms.bfloat16), "logits").dtype
@@ -66,6 +67,8 @@ def to_numpy(value: Any, what: str) -> np.ndarray:
         ) from error
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{what} must be numbers, but got {describe(value)}")
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        raise TypeError(f"{what} must be float64 or narrower, but got {array.dtype}: say {what}.astype(np.float64)")
     return array
 
 

@@ -80,6 +80,8 @@ class Metric(mindspore.train.Metric):
         self._last: dict[str, Any] | None = None
         super().__init__()  # mindspore.train.Loss.__init__ calls clear()
         self._scope = Scope({self.name: self})
+        if not isinstance(distributed, (bool, str)) or distributed == "":
+            raise TypeError(f"distributed must be True, False or the name of a group, but got {distributed!r}")
         if distributed:
             self.set_distributed(True, distributed if isinstance(distributed, str) else None)
 
@@ -156,12 +158,16 @@ class Metric(mindspore.train.Metric):
                 f"_contribution of {type(self).__name__} must count its samples and name states out of "
                 f"{list(self._states)}, but gave {list(contribution)}"
             )
-        added = {}
+        added = {name: self._states[name].zero() for name in contribution}
         for name, part in contribution.items():
-            added[name] = self._states[name].zero()
             added[name].add(part)
-            self._states[name].check_merge(added[name])
+        self._check_merge(added)
         return added
+
+    def _check_merge(self, added: Mapping[str, State]) -> None:
+        """Raise a ValueError where these states could not be merged. A metric overrides it whose states must fit."""
+        for name, state in added.items():
+            self._states[name].check_merge(state)
 
     def _check_inputs(self, positional: int, named: Mapping[str, Any]) -> None:
         known = _inputs_of(type(self)._contribution)
@@ -181,6 +187,8 @@ class Metric(mindspore.train.Metric):
         return _inputs_of(type(self)._contribution).named
 
     def _with_name(self, error: Exception, where: str) -> Exception:
+        if str(error).startswith("For '"):
+            return error
         for kind in (TypeError, ValueError, OverflowError):
             if isinstance(error, kind):
                 named = kind(f"For '{type(self).__name__}.{where}', {error}")
@@ -194,8 +202,11 @@ class Metric(mindspore.train.Metric):
         Raises:
             RuntimeError: if there was no sample at all, or not ``expected_samples`` of them.
         """
-        states = self._scope.states(self.name)
-        samples, expected = self._samples(states), self._scope.distribution.expected_samples
+        try:
+            states = self._scope.states(self.name)
+            samples, expected = self._samples(states), self._scope.distribution.expected_samples
+        except (TypeError, ValueError, OverflowError) as error:  # of states that ranks brought together
+            raise self._with_name(error, "eval") from error
         if samples == 0:
             raise RuntimeError(
                 f"For '{type(self).__name__}.eval', there is no data: no update() gave a sample that counts"
@@ -205,7 +216,10 @@ class Metric(mindspore.train.Metric):
                 f"For '{type(self).__name__}.eval', {samples} samples were counted, {expected} expected: were padded "
                 "samples counted, or a rank's share left out?"
             )
-        parts = self._compute(states)
+        try:
+            parts = self._compute(states)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._with_name(error, "eval") from error
         if not isinstance(parts, dict) or not parts:
             raise TypeError(f"_compute of {type(self).__name__} must return a dict of results, but gave {parts!r}")
         signature = self.signature
@@ -257,10 +271,9 @@ class Metric(mindspore.train.Metric):
         error = other._scope.errors.get(other.name)
         if error is None:
             try:
-                for name, state in other._states.items():
-                    self._states[name].check_merge(state)
-            except ValueError as failure:
-                error = failure
+                self._check_merge(other._states)
+            except (ValueError, OverflowError) as failure:
+                error = self._with_name(failure, "merge")
         if error is not None:
             self._scope.failed(self.name, error)
             return self

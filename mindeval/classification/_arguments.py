@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs
+from mindeval.classification import _exact
+from mindeval.constructors import one_of
 
 TASKS = ("classification", "binary", "multiclass", "multilabel")
 
 
 def check_task(task: str) -> str:
     """The task, if it exists."""
-    if task not in TASKS:
-        raise ValueError(f"task must be one of {list(TASKS)}, but got {task!r}")
-    return task
+    return one_of(task, "task", TASKS)
 
 
 def check_classes(num_classes: int | None, task: str) -> int | None:
     """The declared number of classes; 2 for ``task="binary"``."""
+    check_task(task)
     if num_classes is not None:
         num_classes = inputs.whole_number(num_classes, "num_classes")
         if num_classes < 1:
@@ -47,14 +48,25 @@ def check_top_k(top_k: int, num_classes: int | None) -> int:
 
 def check_number(value: float, what: str) -> float:
     """A finite real number as a float; bool and text are refused."""
-    if not isinstance(value, numbers.Real) or isinstance(value, (bool, np.bool_)) or not math.isfinite(value):
-        raise ValueError(f"{what} must be a finite number, but got {value!r}")
-    return float(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
+        number = _exact.number(value) if isinstance(value, numbers.Rational) else float(value)
+        if math.isfinite(number):
+            return number
+    raise ValueError(f"{what} must be a finite number, but got {value!r}")
 
 
 def check_threshold(threshold: float) -> float:
     """A finite number: one between 0 and 1 is of probabilities, any other of other scores."""
     return check_number(threshold, "threshold (in (0, 1) for probabilities, 0.0 for logits)")
+
+
+def check_threshold_of_classes(threshold: float, scores: str) -> None:
+    """Scores of several classes are decided by the highest, so a threshold that would decide otherwise is refused."""
+    if threshold not in (0.5, 0.0):  # of two probabilities, and of two logits, the higher one is above it
+        raise ValueError(
+            f"threshold={threshold} decides scores of a single class, but {scores} hold a score for each "
+            "class, of which the highest decides: give the scores of class 1 alone with task='binary'"
+        )
 
 
 def check_weights(weights: Any, weighted: bool) -> None:
@@ -65,18 +77,22 @@ def check_weights(weights: Any, weighted: bool) -> None:
         raise ValueError("weights= must be given, for the metric was made with weighted=True")
 
 
-def spread_weights(weights: Any, shape: tuple) -> np.ndarray | None:
-    """Weights as flat float64 of a shape, from that shape or its first axes. They must be finite and >= 0."""
+def spread_weights(weights: Any, counted: np.ndarray) -> np.ndarray | None:
+    """Weights as flat float64 of the shape of ``counted``, from that shape or its first axes.
+
+    They must be finite and >= 0 where a position counts; elsewhere they may be anything.
+    """
     if weights is None:
         return None
-    given = np.atleast_1d(inputs.to_numpy(weights, "weights"))
-    array = given.astype(np.float64)
-    if array.shape != shape[: array.ndim]:
+    given, shape = np.atleast_1d(inputs.to_numpy(weights, "weights")), counted.shape
+    if given.shape != shape[: given.ndim]:
         raise ValueError(
-            f"weights must have shape {list(shape)} or that of its first axes, but got {list(array.shape)}"
+            f"weights must have shape {list(shape)} or that of its first axes, but got {list(given.shape)}"
         )
-    if not (np.isfinite(array) & (array >= 0)).all():
-        raise ValueError("weights must be finite and >= 0")
-    if given.dtype.kind in "iu" and array.max(initial=0) > 2**53:
+    spread = np.broadcast_to(given.reshape(given.shape + (1,) * (len(shape) - given.ndim)), shape)
+    kept = spread[counted]
+    if not (np.isfinite(kept) & (kept >= 0)).all():
+        raise ValueError("weights must be finite and >= 0 where a label counts")
+    if given.dtype.kind in "iu" and kept.max(initial=0) > 2**53:
         raise ValueError("integer weights must not be above 2^53, beyond which float64 cannot tell them apart")
-    return np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape).reshape(-1)
+    return spread.astype(np.float64).reshape(-1)

@@ -8,7 +8,7 @@ _SCORES_OF_A_BLOCK = 1 << 20
 
 
 def above_threshold(scores: np.ndarray, threshold: float, counted: np.ndarray) -> np.ndarray:
-    """Which scores lie above the threshold (a score that equals it does not).
+    """Which scores lie above the threshold (a score that equals it does not), as float64 numbers of any dtype.
 
     A threshold strictly between 0 and 1 is one of probabilities, and scores outside [0, 1] are an error: nothing is
     guessed. Any other threshold takes scores of any range, as 0.0 for logits.
@@ -21,7 +21,7 @@ def above_threshold(scores: np.ndarray, threshold: float, counted: np.ndarray) -
             f"predictions must be probabilities in [0, 1] for threshold={threshold}, but got values from "
             f"{values.min().item()!r} to {values.max().item()!r}: for logits say threshold=0.0"
         )
-    return scores > threshold
+    return np.greater(scores, threshold, signature="dd->?")  # in float16 a threshold of 0.9999 would be 1
 
 
 def highest(scores: np.ndarray, labels: np.ndarray, counted: np.ndarray, top_k: int = 1) -> np.ndarray:

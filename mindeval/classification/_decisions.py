@@ -12,7 +12,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from mindeval import inputs
-from mindeval.classification._arguments import spread_weights
+from mindeval.classification._arguments import check_threshold_of_classes, spread_weights
 from mindeval.classification._class_scores import above_threshold, highest
 from mindeval.kernels.count import count_classes, count_pairs
 
@@ -136,7 +136,7 @@ def decide(
     Warns where ``task="classification"`` takes what looks one-hot for ids. That is no error, for a batch of ids may
     look so by chance, and whether a batch is taken must not depend on how the data was cut.
     """
-    wanted = np.atleast_1d(whole_ids(labels, "labels"))
+    wanted = np.atleast_1d(whole_labels(labels, mask))
     given = inputs.to_numpy(predictions, "predictions")
     if wanted.size == 0:
         raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
@@ -145,7 +145,10 @@ def decide(
     elif np.ndim(labels) == 0 and given.ndim == 1:
         given = given[None] if given.size > 1 or task == "multiclass" else given
     limit = 2 if task == "binary" else num_classes
-    counted, flat_weights = _counted(wanted, mask, ignore_index), spread_weights(weights, wanted.shape)
+    counted = _counted(wanted, mask, ignore_index)
+    flat_weights = None
+    if weights is not None:
+        flat_weights = spread_weights(weights, wanted != ignore_index if counted is None else counted)
     if task == "binary" and given.shape == (*wanted.shape, 1):
         given = given[..., 0]
     classes = limit or 0
@@ -157,6 +160,7 @@ def decide(
             )
     elif given.ndim > 1 and (given.shape[:-1] == wanted.shape or given.shape[:-1] == (wanted.size,)):
         classes = _check_width(given.shape[-1], limit, top_k)
+        check_threshold_of_classes(threshold, f"predictions {list(given.shape)}")
         limit = classes
         decided = highest(given, wanted, wanted != ignore_index if counted is None else counted, top_k)
     else:
@@ -186,11 +190,13 @@ def read_decided(
         predictions: as the caller gave them, for their dtype.
         labels, ignore_index, counted, task, threshold: see ``decide``.
     """
-    if given.dtype.kind in "iub":
-        decided = given if given.dtype.kind != "u" else inputs.class_ids(given, "predictions")
+    if given.dtype.kind in "ib":
+        decided = given
     else:
         flags = labels != ignore_index if counted is None else counted
-        if task == "binary":
+        if given.dtype.kind == "u":
+            decided = inputs.class_ids(np.where(flags, given, given.dtype.type(0)), "predictions")
+        elif task == "binary":
             decided = above_threshold(given, threshold, flags)
         else:
             decided = _ids_where_counted(given, labels, task, flags)
@@ -222,10 +228,29 @@ def _one_hot_rows(values: np.ndarray) -> bool:
     return bool(((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all())
 
 
-def whole_ids(value: Any, what: str) -> np.ndarray:
-    """Integers as they are (no copy is made of int32), floats as int64 if they are whole numbers."""
-    array = inputs.to_numpy(value, what)
-    return array if array.dtype.kind in "ib" else inputs.class_ids(value, what)
+def whole_labels(labels: Any, mask: Any = None) -> np.ndarray:
+    """Labels: integers as they are (no copy is made of int32), floats as int64 if they are whole numbers.
+
+    Where the mask is False they may be anything, NaN too, and become 0.
+    """
+    array = inputs.to_numpy(labels, "labels")
+    if array.dtype.kind in "ib":
+        return array
+    if mask is None:
+        return inputs.class_ids(labels, "labels")
+    array = _zero_where_masked(array, mask)
+    ids = inputs.class_ids(array, "labels")
+    if array.dtype.kind == "f":
+        inputs.check_ids_apart(ids, str(getattr(labels, "dtype", array.dtype)).lower(), "labels")
+    return ids
+
+
+def _zero_where_masked(labels: np.ndarray, mask: Any) -> np.ndarray:
+    """A mask that does not fit, which is refused later, changes nothing."""
+    flags = inputs.to_numpy(mask, "mask")
+    if flags.dtype.kind != "b" or flags.ndim == 0 or flags.shape != labels.shape[: flags.ndim]:
+        return labels
+    return np.where(flags.reshape(flags.shape + (1,) * (labels.ndim - flags.ndim)), labels, labels.dtype.type(0))
 
 
 def _ids_where_counted(given: np.ndarray, labels: np.ndarray, task: str, counted: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ _WINDOW = 1920  # binary orders of magnitude of one sum: float64 has 2,098, and 
 _SPLITTER = float(2**27 + 1)
 _EXACT_IN_FLOAT = 2**53
 _NO_OVERFLOW = 2.0**1022
+_POWERS = 1 << 12  # more than the powers of two of float64
 _LOW = 2047  # the low bits of an integer; the rest of 64 bits fits the 53 of a float64
 
 
@@ -58,6 +59,32 @@ def total(state: Any) -> int | Fraction:
     if isinstance(state, (Count, ExactSum)):
         return state.value if isinstance(state, Count) else state.fraction()
     return sum((member.fraction() * Fraction(2) ** (_WINDOW * key) for key, member in state.value.items()), Fraction(0))
+
+
+def units_by_group(places: np.ndarray, values: np.ndarray, groups: int) -> list[int]:
+    """The exact sum of the finite float64 values of each group, in units of an ``ExactSum``.
+
+    Mantissas of 53 bits are cut into halves, and each half is summed for each group and power of two in int64.
+
+    >>> sums = units_by_group(np.array([0, 2, 0]), np.array([0.5, 5e-324, 1.0]), 3)
+    >>> sums == [3 << 1073, 0, 1]
+    True
+    """
+    mantissas, exponents = np.frexp(values)
+    whole, powers = np.ldexp(mantissas, 53).astype(np.int64), exponents.astype(np.int64) - 53 + ExactSum.UNIT_EXPONENT
+    whole >>= np.maximum(-powers, 0)  # subnormal numbers end in as many zero bits
+    keys = places.astype(np.int64) * _POWERS + np.maximum(powers, 0)
+    order = np.argsort(keys, kind="stable")
+    keys, whole = keys[order], whole[order]
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if keys.size else np.zeros(0, np.int64)
+    sums = [0] * groups
+    halves = (
+        np.add.reduceat(part, starts).tolist() if keys.size else [] for part in (whole >> 27, whole & (2**27 - 1))
+    )
+    for key, high, low in zip(keys[starts].tolist(), *halves):
+        place, power = divmod(key, _POWERS)
+        sums[place] += ((high << 27) + low) << power
+    return sums
 
 
 def non_finite(state: Any) -> float | None:

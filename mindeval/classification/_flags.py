@@ -9,7 +9,7 @@ import numpy as np
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
 from mindeval.classification._class_scores import above_threshold
-from mindeval.classification._decisions import whole_ids
+from mindeval.classification._decisions import whole_labels
 
 
 class Flags(NamedTuple):
@@ -40,7 +40,7 @@ def decide_flags(
     Raises:
         ValueError, TypeError: if shapes, dtypes or ranges do not fit; see the messages.
     """
-    wanted = whole_ids(labels, "labels")
+    wanted = whole_labels(labels, mask)
     given = inputs.to_numpy(predictions, "predictions")
     if wanted.ndim == 0 or given.shape != wanted.shape:
         raise ValueError(
@@ -67,7 +67,7 @@ def decide_flags(
         _check_flags(given[counted], "predictions")
         decided = given.astype(bool)
     width = wanted.shape[-1]
-    row_weights = spread_weights(weights, wanted.shape[:-1])
+    row_weights = spread_weights(weights, counted.any(axis=-1))
     rows_counted = counted.reshape(len(wanted), -1).any(axis=1)
     decided, truth, counted = (array.reshape(-1, width) for array in (decided, wanted == 1, counted))
     keep = counted.any(axis=1)

@@ -8,6 +8,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
+from mindeval.classification._decisions import whole_labels
 
 _SUM_TOLERANCE = 0.05  # half precision probabilities of many classes miss 1 by a few percent, sigmoids by far more
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # the product of the first with an exponent is exact
@@ -51,7 +52,7 @@ def read_probabilities(
         weights: see ``spread_weights``.
         from_logits: whether logits were given in place of probabilities.
     """
-    wanted = np.atleast_1d(inputs.class_ids(labels, "labels"))
+    wanted = np.atleast_1d(whole_labels(labels, mask))
     values = inputs.to_numpy(given, "probabilities" if not from_logits else "logits")
     what = "logits" if from_logits else "probabilities"
     if np.ndim(labels) == 0 and values.ndim <= 1:
@@ -95,7 +96,7 @@ def read_probabilities(
                 kept = kept[:, 1] - kept[:, 0]
         else:
             kept, of_class_0 = kept[:, 1], kept[:, 0]
-    spread = spread_weights(weights, wanted.shape)
+    spread = spread_weights(weights, counted)
     spread = None if spread is None else spread[keep]
     return Probabilities(kept, of_class_0, truth, spread, int(rows.sum()), wanted.shape[-1])
 

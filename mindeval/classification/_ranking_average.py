@@ -12,6 +12,7 @@ from mindeval.classification import _ranking
 from mindeval.classification._exact import number
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scores import ScoreMetric, sorted_words
+from mindeval.constructors import one_of
 from mindeval.state import ExactSum
 
 AVERAGES = ("macro", "weighted", "micro", "none")
@@ -34,9 +35,7 @@ class RankingAverage(ScoreMetric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        if average not in AVERAGES:
-            raise ValueError(f"average must be one of {list(AVERAGES)}, but got {average!r}")
-        self.average = average
+        self.average = one_of(average, "average", AVERAGES)
         super().__init__(
             task, num_classes, mode, ignore_index, weighted, {"average": average}, distributed=distributed, name=name
         )

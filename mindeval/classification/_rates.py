@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,7 +49,7 @@ class ClassRate(DecisionMetric):
             labels_present_only = task != "multilabel"
         self.labels_present_only = labels_present_only
         self.zero_division = _check_zero_division(zero_division)
-        self.classes = _check_chosen(classes, num_classes)
+        self.classes = _check_chosen(classes, num_classes, average)
         super().__init__(
             task, num_classes, threshold, ignore_index, weighted, top_k=top_k, distributed=distributed, name=name
         )
@@ -93,7 +94,10 @@ class ClassRate(DecisionMetric):
     def _results(self, states: Any) -> dict[str, Any]:
         table = _totals.read_totals(states["classes"])
         known = self.num_classes or 1 + max(table, default=-1)
-        average = _totals.resolve_average(self.average, self.task, known)
+        average = self.average
+        if self.classes is not None and average == "auto":
+            average = "macro"  # of the classes asked for, however many there are
+        average = _totals.resolve_average(average, self.task, known)
         value = self._value(states, table, known, average)
         return {self._value_name: value, "average": average, "per_class": self._per_class(table, known)}
 
@@ -125,14 +129,17 @@ class ClassRate(DecisionMetric):
 
 
 def _check_zero_division(value: float) -> float:
-    if isinstance(value, (bool, str)) or not (value in (0.0, 1.0) or value != value):
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not is_number or (value not in (0, 1) and value == value):
         raise ValueError(f"zero_division must be 0, 1 or nan, but got {value!r}")
     return float(value)
 
 
-def _check_chosen(classes: Sequence[int] | None, num_classes: int | None) -> list[int] | None:
+def _check_chosen(classes: Sequence[int] | None, num_classes: int | None, average: str) -> list[int] | None:
     if classes is None:
         return None
+    if average in ("binary", "samples"):
+        raise ValueError(f"classes are those of micro, macro and weighted averages, but got average={average!r}")
     if not isinstance(classes, (list, tuple, range, set, np.ndarray)):
         raise TypeError(f"classes must be a list of class ids, but got {classes!r}")
     chosen = sorted({inputs.whole_number(place, "each of classes") for place in classes})

@@ -8,6 +8,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
+from mindeval.classification._decisions import whole_labels
 from mindeval.classification._score_words import column_differences
 
 
@@ -49,7 +50,7 @@ def read_scores(
         weights: see ``spread_weights``.
         kind: "binary", "multiclass" or "multilabel".
     """
-    wanted = np.atleast_1d(inputs.class_ids(labels, "labels"))
+    wanted = np.atleast_1d(whole_labels(labels, mask).astype(np.int64, copy=False))
     given = inputs.to_numpy(scores, "scores")
     if kind == "multilabel" and wanted.ndim == 1:
         wanted, given = wanted[None], given[None] if given.ndim == 1 else given
@@ -62,7 +63,8 @@ def read_scores(
     limit = int(num_classes or 0) if kind == "multiclass" else 2
     if mask is None and kind != "multilabel" and ignore_index < 0 and int(wanted.view(np.uint64).max()) < limit:
         scores, lost = _checked(given.reshape(-1, *given.shape[wanted.ndim :]), None, kind)
-        ids, spread = _ids_of_rows(sample_ids, wanted.shape), spread_weights(weights, wanted.shape)
+        ids = _ids_of_rows(sample_ids, wanted.shape)
+        spread = None if weights is None else spread_weights(weights, np.ones(wanted.shape, bool))
         spread = None if spread is None else np.ascontiguousarray(spread)
         return Scored(scores, lost, wanted.reshape(-1), None, spread, ids, len(wanted))  # nothing is copied
     counted = wanted != ignore_index
@@ -72,7 +74,7 @@ def read_scores(
         counted = counted & (flags[..., None] if per_row else flags)
     _check_labels(wanted[counted], limit, ignore_index)
     ids = _ids_of_rows(sample_ids, rows_shape)
-    spread = spread_weights(weights, rows_shape)
+    spread = spread_weights(weights, counted.any(axis=-1) if kind == "multilabel" else counted)
     samples = int(counted.reshape(len(wanted), -1).any(axis=1).sum())
     width = given.shape[len(rows_shape) :]
     flat, truth, keep = given.reshape(-1, *width), wanted.reshape(-1), counted.reshape(-1)
@@ -134,7 +136,9 @@ def _check_labels(labels: np.ndarray, limit: int, ignore_index: int) -> None:
 
 def _check_scores(scores: np.ndarray, counted: np.ndarray | None) -> None:
     if scores.dtype.kind in "iu" and scores.size and max(-int(scores.min()), int(scores.max())) > 2**53:
-        raise ValueError("integer scores must lie within +-2^53, beyond which float64 cannot tell them apart")
+        kept = scores if counted is None else scores[counted]
+        if kept.size and max(-int(kept.min()), int(kept.max())) > 2**53:
+            raise ValueError("integer scores must lie within +-2^53, beyond which float64 cannot tell them apart")
     with np.errstate(invalid="ignore", over="ignore"):
         if scores.dtype.kind != "f" or not np.isnan(scores.sum(dtype=np.float64)):
             return

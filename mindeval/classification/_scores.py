@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -13,10 +14,13 @@ import numpy as np
 from mindeval import inputs
 from mindeval.classification import _ranking, _score_words
 from mindeval.classification._arguments import check_classes, check_task, check_weights
+from mindeval.classification._cell_counts import CellCounts, counted_places, is_few
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scored import Scored, read_scores
+from mindeval.constructors import one_of
 from mindeval.metric import Metric
-from mindeval.state import Counts, Rows, State
+from mindeval.state import Rows, State
+from mindeval.state.rows import check_all_with_ids
 
 _LABELS_OF_A_WORD = 31  # two bits for each label of a multilabel row: its value, and whether it is ignored
 _MOST_BINS = 1 << 26
@@ -42,8 +46,7 @@ class ScoreMetric(Metric):
         name: str | None,
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
-        if mode not in ("exact", "binned"):
-            raise ValueError(f"mode must be 'exact' or 'binned', but got {mode!r}")
+        one_of(mode, "mode", ("exact", "binned"))
         if task in ("multiclass", "multilabel") and num_classes is None:
             raise ValueError(f"num_classes is required for task={task!r}: one ranking is kept for each class")
         if weighted and mode == "binned":
@@ -68,7 +71,7 @@ class ScoreMetric(Metric):
         if self.mode == "binned":
             if self.classes * 2 * _score_words.BINS > _MOST_BINS:
                 raise ValueError(f"mode='binned' takes 1 MiB for each class, so num_classes={self.classes} is too many")
-            return {"bins": Counts((self.classes, 2, _score_words.BINS))}
+            return {"bins": CellCounts((self.classes, 2, _score_words.BINS))}
         if self._kind == "binary":  # the few scores that do not fit into one word are kept in two
             narrow: dict[str, State] = {"packed": Rows(1)} if self._packs else {"rows": Rows(2 + weight)}
             return {**narrow, "wide": Rows(3 + weight)}
@@ -88,14 +91,17 @@ class ScoreMetric(Metric):
             return {"bins": self._bin_counts(batch), "samples": batch.samples}
         return {**self._rows(batch), "samples": batch.samples}
 
-    def _bin_counts(self, batch: Scored) -> np.ndarray:
+    def _bin_counts(self, batch: Scored) -> Any:
+        """What a batch adds to the counts of bins, [classes, 2, bins]."""
         scores = batch.scores.reshape(len(batch.labels), self.classes)
-        counts = np.empty((self.classes, 2, _score_words.BINS), np.int64)
+        size = 2 * _score_words.BINS
+        bins = []
         for place in range(self.classes):
             truth, keep = _truth(batch, self._kind, place)
-            bins = _score_words.bins_of(scores[keep, place]) + truth[keep] * _score_words.BINS
-            counts[place] = np.bincount(bins, minlength=2 * _score_words.BINS).reshape(2, -1)
-        return counts
+            bins.append(_score_words.bins_of(scores[keep, place]) + truth[keep] * _score_words.BINS)
+        if is_few(len(batch.labels), size):
+            return counted_places([place * size + part for place, part in enumerate(bins)])
+        return np.stack([np.bincount(part, minlength=size).reshape(2, -1) for part in bins])
 
     def _rows(self, batch: Scored) -> dict[str, Any]:
         if self._kind == "binary":
@@ -122,15 +128,28 @@ class ScoreMetric(Metric):
         ids = (None, None) if batch.ids is None else (batch.ids[~wide], batch.ids[wide])
         return {name: _with_ids(narrow[~wide], ids[0]), "wide": _with_ids(rest, ids[1])}
 
+    def _check_merge(self, added: Mapping[str, State]) -> None:
+        super()._check_merge(added)
+        (narrow, wide), (more_narrow, more_wide) = _stores(self._states), _stores(added)
+        check_all_with_ids([*narrow, *wide, *more_narrow, *more_wide])
+        for kept, new in ((narrow, more_wide), (wide, more_narrow), (more_narrow, more_wide)):
+            _check_apart(kept, new)
+
+    def _read_states(self, saved: Mapping[str, Any]) -> dict[str, State]:
+        states = super()._read_states(saved)
+        try:
+            _check_ids(states)
+        except ValueError as error:
+            raise self._with_name(error, "load_state_dict") from error
+        return states
+
     # -- what eval() reads --------------------------------------------------------------------------------------------
 
     def _samples(self, states: Any) -> int:
         """Samples, those that came with ids counted once."""
-        kept = [state for state in states.values() if isinstance(state, Rows)]
-        if len(kept) > 1:
-            kept = [state for state in kept if len(state.in_any_order)]
-            _check_ids([state.ids for state in kept])
-        if all(state.ids is None for state in kept):
+        _check_ids(states)  # those that ranks bring together have not met before
+        kept = [state for store in _stores(states) for state in store]
+        if not any(state.with_ids for state in kept):
             return states["samples"].value
         return sum(len(state.value) for state in kept)
 
@@ -218,6 +237,24 @@ def _words_of_flags(batch: Scored) -> np.ndarray:
     return np.stack(words, axis=1)
 
 
+def _stores(states: Mapping[str, Any]) -> tuple[list[Rows], list[Rows]]:
+    """The rows of scores that one word holds, and of the others: one state of each kind, or none."""
+    rows = {name: state for name, state in states.items() if isinstance(state, Rows)}
+    return [rows[name] for name in rows if name != "wide"], [rows[name] for name in rows if name == "wide"]
+
+
+def _check_ids(states: Mapping[str, Any]) -> None:
+    """Rows that are kept in different places: all must have an id, or none; and no id may be in both."""
+    narrow, wide = _stores(states)
+    check_all_with_ids([*narrow, *wide])
+    _check_apart(narrow, wide)
+
+
+def _check_apart(kept: list[Rows], new: list[Rows]) -> None:
+    for one, other in itertools.product(kept, new):
+        one.check_apart(other)
+
+
 def _with_ids(matrix: np.ndarray, ids: np.ndarray | None) -> Any:
     return matrix if ids is None else (matrix, ids)
 
@@ -239,14 +276,3 @@ def _problem(positives: np.ndarray, negatives: np.ndarray, weighted: bool) -> Pr
 
 def _weights(rows: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(rows[:, 1]).view(np.float64)
-
-
-def _check_ids(stores: list[np.ndarray | None]) -> None:
-    """The ids of rows that are kept in different places: all rows must have one, or none; and no id two contents."""
-    given = [ids for ids in stores if ids is not None]
-    if given and len(given) < len(stores):
-        raise ValueError("some rows came with sample ids and others without: give ids for all or for none")
-    if len(given) == 2:
-        both = np.intersect1d(given[0], given[1])
-        if both.size:
-            raise ValueError(f"sample id {int(both[0])} was given twice with different contents")

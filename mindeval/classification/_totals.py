@@ -12,6 +12,7 @@ import numpy as np
 
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._flags import Flags
+from mindeval.constructors import one_of
 from mindeval.state import Counts, ExactSum, Grouped, State
 
 Total = Union[int, Fraction]
@@ -193,30 +194,39 @@ def mean_ratio(
     all weights are 0 it is the plain mean, as in scikit-learn. ``absent``: how many quotients of 0 over 0, of weight
     0, there are besides.
 
-    The quotients are whole multiples of 2^-128, far below what a float can show; exact fractions would grow with
-    every class.
+    The addends are cut 128 bits below the highest one, far below what a float can show; exact fractions would grow
+    with every class.
     """
     numbers: Iterable[Total] = repeat(1) if weights is None else weights
     known = [
-        (_units(*pair, zero_division), n) for pair, n in zip(pairs, numbers) if pair[1] or not math.isnan(zero_division)
+        (pair if pair[1] else (int(zero_division), 1), n)
+        for pair, n in zip(pairs, numbers)
+        if pair[1] or not math.isnan(zero_division)
     ]
     weight = sum(n for _, n in known) if weights is not None else 0
     if weight:
-        return ratio(sum(n * units for units, n in known), weight * (1 << _FINE_BITS), zero_division)
-    count, total = len(known), sum(units for units, _ in known)
+        total, unit = _cut_sum([_quotient(n * above, below) for (above, below), n in known])
+        return ratio(total, weight * unit, zero_division)
+    quotients, count = [_quotient(*pair) for pair, _ in known], len(known)
     if absent and not math.isnan(zero_division):
-        count, total = count + absent, total + absent * _units(0, 0, zero_division)
-    return ratio(total, count * (1 << _FINE_BITS), zero_division)
+        quotients, count = [*quotients, (absent * int(zero_division), 1)], count + absent
+    total, unit = _cut_sum(quotients)
+    return ratio(total, count * unit, zero_division)
 
 
-def _units(numerator: Total, denominator: Total, zero_division: float) -> int:
-    """A quotient in whole units of 2^-128."""
-    if not denominator:
-        return int(zero_division) << _FINE_BITS
-    if isinstance(numerator, int) and isinstance(denominator, int):
-        return (numerator << _FINE_BITS) // denominator
-    exact = Fraction(numerator) / denominator
-    return (exact.numerator << _FINE_BITS) // exact.denominator
+def _quotient(above: Total, below: Total) -> tuple[int, int]:
+    """Two integers of the same quotient."""
+    if isinstance(above, int) and isinstance(below, int):
+        return above, below
+    exact = Fraction(above) / below
+    return exact.numerator, exact.denominator
+
+
+def _cut_sum(quotients: list[tuple[int, int]]) -> tuple[int, int]:
+    """The sum of quotients >= 0, each cut 128 bits or more below the highest of them: its numerator, and its unit."""
+    highest = max((above.bit_length() - below.bit_length() for above, below in quotients if above), default=0)
+    bits = _FINE_BITS + max(0, -highest)
+    return sum((above << bits) // below for above, below in quotients), 1 << bits
 
 
 def chosen_classes(
@@ -261,8 +271,7 @@ def resolve_average(average: str, task: str, classes: int) -> str:
 
 def check_average(average: str, task: str, num_classes: int | None) -> str:
     """The average, if it exists and suits the task and the declared number of classes."""
-    if average not in AVERAGES:
-        raise ValueError(f"average must be one of {list(AVERAGES)}, but got {average!r}")
+    one_of(average, "average", AVERAGES)
     if average == "samples" and task != "multilabel":
         raise ValueError(f"average='samples' needs task='multilabel', but got task={task!r}")
     if average == "binary" and task in ("multiclass", "multilabel"):

@@ -13,16 +13,18 @@ from mindeval.classification._arguments import (
     check_classes,
     check_task,
     check_threshold,
+    check_threshold_of_classes,
     check_top_k,
     check_weights,
     spread_weights,
 )
 from mindeval.classification._class_scores import label_ranks
-from mindeval.classification._decisions import check_counted, check_range, read_decided
+from mindeval.classification._decisions import check_counted, check_range, read_decided, whole_labels
 from mindeval.classification._flags import decide_flags
 from mindeval.classification._task_metric import unusual
 from mindeval.classification._totals import by_class
 from mindeval.classification._widths import check_widths, widths_added, widths_states
+from mindeval.constructors import one_of
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
 from mindeval.tokens import TokenBatch, TokenMetric, check_logits, shifted
 
@@ -110,8 +112,7 @@ class Accuracy(TokenMetric):
     ) -> None:
         self.task, self.num_classes = check_task(task), check_classes(num_classes, task)
         self.top_k, self.threshold = check_top_k(top_k, self.num_classes), check_threshold(threshold)
-        if average not in AVERAGES:
-            raise ValueError(f"average must be one of {list(AVERAGES)}, but got {average!r}")
+        one_of(average, "average", AVERAGES)
         if task == "multilabel" and (average != "micro" or top_k != 1 or shift):
             raise ValueError("task='multilabel' has no average, top_k or shift: a row is right or wrong")
         self.average, self.weighted = average, weighted
@@ -138,14 +139,20 @@ class Accuracy(TokenMetric):
         check_weights(weights, self.weighted)
         if self.task == "multilabel":
             return self._of_flags(predictions, labels, mask, weights)
-        ids = inputs.class_ids(labels, "labels")
+        ids = whole_labels(labels, mask).astype(np.int64, copy=False)
+        if mask is not None and inputs.to_numpy(labels, "labels").dtype.kind in "fu":
+            labels = ids  # which hold nothing that does not count
+        if ids.ndim == 0 and not isinstance(predictions, TokenBatch):
+            ids, predictions = ids[None], _of_one_label(predictions, self.task)
+            labels = ids
         if isinstance(predictions, TokenBatch):
+            check_threshold_of_classes(self.threshold, "logits")
             right, counted = self._of_ranks(predictions.stats.rank, predictions.counted)
         else:
             right, counted = self._of_predictions(predictions, ids, labels, mask)
         part = None
         if weights is not None:
-            part = _kept_weights(weights, ids.shape, self.shift)[counted.reshape(-1)]
+            part = _kept_weights(weights, counted, self.shift)
         if self.shift:
             ids = ids[..., 1:]
         if self.num_classes is not None:
@@ -165,12 +172,18 @@ class Accuracy(TokenMetric):
         if tuple(predictions.shape) == ids.shape:
             return self._of_ids(predictions, ids, mask)
         classes = predictions.shape[-1] if predictions.ndim else 0
+        if classes == 1:
+            raise ValueError(
+                "scores of at least 2 classes are needed on the last axis, but got predictions "
+                f"{list(predictions.shape)} for labels {list(ids.shape)}; see task='binary'"
+            )
         if self.num_classes is not None and classes != self.num_classes:
             raise ValueError(
                 f"predictions must have {self.num_classes} scores on the last axis, but got {list(predictions.shape)}"
             )
         if 0 < classes < self.top_k:
             raise ValueError(f"top_k must be at most the {classes} classes that have scores, but is {self.top_k}")
+        check_threshold_of_classes(self.threshold, f"predictions {list(predictions.shape)}")
         return self._of_scores(predictions, ids, labels, mask)
 
     def _of_scores(self, scores: Any, ids: np.ndarray, labels: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -277,11 +290,19 @@ class Accuracy(TokenMetric):
         return {**whole, "per_class": table}
 
 
-def _kept_weights(weights: Any, shape: tuple, shift: bool) -> np.ndarray:
-    """Weights of the labels that are scored, flat."""
-    spread = spread_weights(weights, shape)
+def _of_one_label(predictions: Any, task: str) -> np.ndarray:
+    """The class id, or the scores, of a label without axes as those of a batch of one."""
+    given = inputs.to_numpy(predictions, "predictions")
+    return given.reshape(1) if given.ndim == 0 or (given.size == 1 and task != "multiclass") else given[None]
+
+
+def _kept_weights(weights: Any, counted: np.ndarray, shift: bool) -> np.ndarray:
+    """Weights of the labels that count, flat; with ``shift`` there is one more label in front of those."""
+    if shift:
+        counted = np.concatenate([np.zeros((*counted.shape[:-1], 1), bool), counted], axis=-1)
+    spread = spread_weights(weights, counted)
     assert spread is not None
-    return spread.reshape(shape)[..., 1:].reshape(-1) if shift else spread
+    return spread[counted.reshape(-1)]
 
 
 def _read_classes(state: Any) -> dict[int, tuple[_totals.Total, _totals.Total]]:

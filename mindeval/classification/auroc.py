@@ -58,8 +58,8 @@ class AUROC(RankingAverage):
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes do not match, a label is out of range, a score is NaN,
-            integers lie beyond 2^53, or two columns have no difference (infinities of one sign); ``eval``: if an id
-            came with two contents, or ids came for some rows only, and see ``Metric.eval``.
+            integers lie beyond 2^53, two columns have no difference (infinities of one sign), an id came with two
+            contents, or ids came for some rows only; ``eval``: see ``Metric.eval``.
 
     With labels of one kind only the value is nan, with a ``RuntimeWarning``.
 

@@ -10,9 +10,11 @@ from mindeval import inputs, kernels, rounding
 from mindeval.classification import _probabilities
 from mindeval.classification._probabilities import Probabilities
 from mindeval.classification._probability_metric import ProbabilityMetric
+from mindeval.constructors import one_of
 from mindeval.state import Counts, ExactSum, Grouped, State
 
 NORMS = {"l1": "ece", "max": "mce", "l2": "rmsce"}
+_MOST_BINS = 1 << 16  # an exact sum is kept for each
 
 
 class CalibrationError(ProbabilityMetric):
@@ -36,7 +38,7 @@ class CalibrationError(ProbabilityMetric):
     Args:
         task: "classification" (binary or multiclass, by the shape), "binary", "multiclass" or "multilabel".
         num_classes: the number of classes, if it is to be checked.
-        n_bins: the number of bins.
+        n_bins: the number of bins, from 1 to 65,536.
         norm: which value ``eval()`` gives: "l1" (ECE), "max" (MCE) or "l2" (RMSCE).
         from_logits: True if logits are given in place of probabilities; nothing is guessed.
         ignore_index: the label of positions that do not count.
@@ -45,8 +47,8 @@ class CalibrationError(ProbabilityMetric):
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes do not match, a label is out of range, or
-            probabilities are NaN, outside [0, 1] or do not sum to 1; from logits: if one is NaN or inf, or all of a
-            row are -inf; if sample ids are given, which sums cannot honour.
+            probabilities are NaN, outside [0, 1] or of a sum that is off 1 by more than 0.05; from logits: if one is
+            NaN or inf, or all of a row are -inf; if sample ids are given, which sums cannot honour.
 
     The definition is that of Guo et al., *On Calibration of Modern Neural Networks* (ICML 2017).
 
@@ -73,12 +75,10 @@ class CalibrationError(ProbabilityMetric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        if norm not in NORMS:
-            raise ValueError(f"norm must be one of {list(NORMS)}, but got {norm!r}")
-        n_bins = inputs.whole_number(n_bins, "n_bins")
-        if n_bins < 1:
-            raise ValueError(f"n_bins must be at least 1, but got {n_bins}")
-        self.n_bins, self.norm = n_bins, norm
+        self.norm = one_of(norm, "norm", tuple(NORMS))
+        self.n_bins = inputs.whole_number(n_bins, "n_bins", at_least=1)
+        if self.n_bins > _MOST_BINS:
+            raise ValueError(f"n_bins must be at most {_MOST_BINS}, but got {n_bins}")
         super().__init__(task, num_classes, from_logits, ignore_index, distributed=distributed, name=name)
 
     def _own_settings(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from mindeval.classification import _exact
 from mindeval.classification._agreement import Agreement, margins
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._totals import ClassTotals, Total
+from mindeval.constructors import one_of
 from mindeval.state import Count, State
 
 _SMALL = 1 << 23  # squares of less, of a whole block, add up below 2^63
@@ -67,9 +68,7 @@ class CohenKappa(Agreement):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        if weights not in (None, "linear", "quadratic"):
-            raise ValueError(f"weights must be None, 'linear' or 'quadratic', but got {weights!r}")
-        self.weights = weights
+        self.weights = one_of(weights, "weights", (None, "linear", "quadratic"))
         super().__init__(task, num_classes, threshold, ignore_index, weighted, distributed=distributed, name=name)
 
     def _own_settings(self) -> dict[str, Any]:

@@ -10,13 +10,16 @@ import numpy as np
 
 from mindeval.classification import _exact, _totals
 from mindeval.classification._arguments import check_classes
+from mindeval.classification._cell_counts import CellCounts, counted_places, is_few
 from mindeval.classification._decision_metric import DecisionMetric
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._flags import Flags
 from mindeval.classification._totals import Total
-from mindeval.state import Count, Counts, ExactSum, Grouped, State
+from mindeval.constructors import one_of
+from mindeval.state import Count, ExactSum, Grouped, State
 
 _MOST_CELLS = 1 << 27  # 1 GiB of int64; a matrix of a whole vocabulary is asked for by mistake only
+_LARGE = 1 << 31
 _MOST_SHOWN = 1024  # classes up to which a sparse matrix is shown in full
 NORMALIZATIONS = (None, "true", "pred", "all")
 
@@ -67,9 +70,7 @@ class ConfusionMatrix(DecisionMetric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        if normalize not in NORMALIZATIONS:
-            raise ValueError(f"normalize must be one of {list(NORMALIZATIONS)}, but got {normalize!r}")
-        self.normalize = normalize
+        self.normalize = one_of(normalize, "normalize", NORMALIZATIONS)
         size = check_classes(num_classes, task) or 0
         self._dense = size > 0 and task != "multilabel" and not weighted
         if self._dense and size**2 > _MOST_CELLS:
@@ -84,11 +85,15 @@ class ConfusionMatrix(DecisionMetric):
 
     def _empty_states(self) -> dict[str, State]:
         if self._dense:
-            return {"cells": Counts((int(self.num_classes or 0),) * 2)}
-        return {"cells": Grouped(ExactSum() if self.weighted else Count())}
+            return {"cells": CellCounts((int(self.num_classes or 0),) * 2)}
+        return {"cells": WeightedCells() if self.weighted else Grouped(Count())}
 
     def _of_decisions(self, decisions: Decisions) -> dict[str, Any]:
-        return {"cells": decisions.pairs() if self._dense else _sparse_cells(decisions, self.weighted)}
+        if not self._dense:
+            return {"cells": _sparse_cells(decisions, self.weighted)}
+        size = int(self.num_classes or 0)
+        few = is_few(decisions.labels.size, size**2)
+        return {"cells": _few_cells(decisions, size) if few else decisions.pairs()}
 
     def _of_flags(self, flags: Flags) -> dict[str, Any]:
         return {"cells": _flag_cells(flags)}
@@ -122,38 +127,61 @@ class ConfusionMatrix(DecisionMetric):
         return {"accuracy": trace / total, "total": total, "matrix": normalized(matrix, self.normalize)}
 
 
-def _sparse_cells(decisions: Decisions, weighted: bool) -> dict[str, Any]:
-    cells: dict[str, Any] = {}
+class WeightedCells(Grouped):
+    """An exact sum of weights for each cell; what is added are whole numbers of units, so that cells cost little."""
+
+    def __init__(self) -> None:
+        super().__init__(ExactSum())
+
+    def zero(self) -> WeightedCells:
+        return WeightedCells()
+
+    def add(self, contribution: Any) -> None:
+        for key, units in contribution.items():
+            member: Any = self._member(key)
+            member.units += units
+
+
+def _few_cells(decisions: Decisions, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The flat places of the cells that occur, and how often they do."""
+    return counted_places([block.labels * size + block.predictions for block in decisions.blocks()])
+
+
+def _sparse_cells(decisions: Decisions, weighted: bool) -> dict[str, int]:
+    """How often each cell that occurs did, or the units of its weights. One sort tells the cells apart."""
+    cells: dict[str, int] = {}
     if decisions.classes:
         corner = decisions.classes - 1  # says how many classes there are
-        cells[f"{corner},{corner}"] = [] if weighted else 0
-    for predictions, labels, weights in decisions.blocks():
-        pairs, places, counts = np.unique(
-            np.stack([labels, predictions]), axis=1, return_inverse=True, return_counts=True
-        )
-        keys = [f"{label},{decision}" for label, decision in pairs.T.tolist()]
-        if not weighted:
-            for key, count in zip(keys, counts.tolist()):
-                cells[key] = cells.get(key, 0) + count
-            continue
-        assert weights is not None
-        order = np.argsort(places.reshape(-1), kind="stable")
-        for key, part in zip(keys, np.split(weights[order], np.cumsum(counts)[:-1])):
-            cells.setdefault(key, []).extend(part.tolist())
+        cells[f"{corner},{corner}"] = 0
+    blocks = list(decisions.blocks())
+    if not blocks:
+        return cells
+    ids = np.concatenate([*(block.labels for block in blocks), *(block.predictions for block in blocks)])
+    names = None
+    if ids.max() >= _LARGE:  # the product of two would not fit
+        names, ids = np.unique(ids, return_inverse=True)
+    size = int(ids.max()) + 1
+    labels, predictions = ids[: ids.size // 2], ids[ids.size // 2 :]
+    keys, places, counts = np.unique(labels * size + predictions, return_inverse=True, return_counts=True)
+    rows, columns = (part if names is None else names[part] for part in np.divmod(keys, size))
+    values = counts.tolist()
+    if weighted:
+        weights = np.concatenate([block.weights for block in blocks if block.weights is not None])
+        values = _exact.units_by_group(places, weights, keys.size)
+    cells.update({f"{row},{column}": value for row, column, value in zip(rows.tolist(), columns.tolist(), values)})
     return cells
 
 
-def _flag_cells(flags: Flags) -> dict[str, Any]:
-    cells: dict[str, Any] = {}
+def _flag_cells(flags: Flags) -> dict[str, int]:
+    cells: dict[str, int] = {}
     for column in range(flags.labels.shape[1]):
         keep = flags.counted[:, column]
-        truth, decided = flags.labels[keep, column], flags.predictions[keep, column]
-        for label in (0, 1):
-            for decision in (0, 1):
-                hit = (truth == label) & (decided == decision)
-                cells[f"{column},{label},{decision}"] = (
-                    int(hit.sum()) if flags.weights is None else flags.weights[keep][hit]
-                )
+        places = 2 * flags.labels[keep, column] + flags.predictions[keep, column]
+        if flags.weights is None:
+            values = np.bincount(places, minlength=4).tolist()
+        else:
+            values = _exact.units_by_group(places, flags.weights[keep], 4)
+        cells.update({f"{column},{place // 2},{place % 2}": value for place, value in enumerate(values)})
     return cells
 
 

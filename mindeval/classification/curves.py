@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mindeval import inputs
-from mindeval.classification import _ranking
+from mindeval.classification import _exact, _ranking
 from mindeval.classification._ranking import Steps
 from mindeval.classification._scores import ScoreMetric
 
@@ -127,10 +129,10 @@ def auc(x: Any, y: Any) -> float:
         y: numbers [n].
 
     Raises:
-        ValueError: if the shapes differ, there are fewer than two points, x turns round, or a number is NaN.
+        ValueError: if the shapes differ, there are fewer than two points, x turns round, or a number is not finite.
 
-    The definition is that of scikit-learn's ``auc``; the sum is exact but for the rounding of each trapezoid. For
-    scores and labels use ``AUROC``, which counts in integers.
+    The definition is that of scikit-learn's ``auc``; the sum is exact, of numbers of any magnitude and of integers of
+    64 bits, and rounded once. For scores and labels use ``AUROC``, which counts in integers.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -138,14 +140,18 @@ def auc(x: Any, y: Any) -> float:
     >>> auc([0.0, 0.5, 1.0], [0.0, 0.75, 1.0])
     0.625
     """
-    across, up = (inputs.to_numpy(values, what).astype(np.float64) for values, what in ((x, "x"), (y, "y")))
+    across, up = inputs.to_numpy(x, "x"), inputs.to_numpy(y, "y")
     if across.ndim != 1 or across.shape != up.shape or across.size < 2:
         raise ValueError(
             f"x and y must have one shape [n] with n >= 2, but got {list(across.shape)} and {list(up.shape)}"
         )
-    steps = np.diff(across)
-    if np.isnan(across).any() or np.isnan(up).any():
-        raise ValueError("x and y must not be NaN")
-    if not ((steps >= 0).all() or (steps <= 0).all()):
+    across, up = (part.astype(np.int64) if part.dtype.kind == "b" else part for part in (across, up))
+    if not (np.isfinite(across).all() and np.isfinite(up).all()):
+        raise ValueError("x and y must be finite, but got NaN or infinity")
+    before, after = across[:-1], across[1:]
+    if not ((after >= before).all() or (after <= before).all()):
         raise ValueError("x must be nowhere falling or nowhere rising, but it turns round")
-    return abs(math.fsum((steps * (up[1:] + up[:-1]) / 2).tolist()))
+    steps, heights = _exact.differences(after, before), [*_exact.float_parts(up[1:]), *_exact.float_parts(up[:-1])]
+    double = _exact.product_sums(2)
+    double.add(_exact.joined(*(_exact.products(a, b) for a, b in itertools.product(steps, heights))))
+    return _exact.number(abs(Fraction(_exact.total(double))) / 2)

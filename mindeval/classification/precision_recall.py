@@ -44,14 +44,16 @@ class Precision(ClassRate):
             all of them. Declare ``num_classes`` (or ``average``) to have it fixed.
         top_k: with scores, a label among the ``top_k`` highest counts as decided.
         threshold: decides scores of a single class: above it is 1. A finite number; between 0 and 1 the scores must be
-            probabilities; for logits say 0.0.
+            probabilities; for logits say 0.0. Where there is a score for each class the highest decides, and thresholds
+            but 0.5 and 0.0, which decide alike between two, are refused.
         ignore_index: the label of positions that do not count.
         zero_division: the value where the denominator is 0: 0, 1, or nan, which leaves the class out of the mean. A
             weighted mean of classes without any label is their plain mean, as in scikit-learn.
         labels_present_only: True: a macro mean is over the classes that occur among labels or decisions, so it does not
             depend on ``num_classes``; this is scikit-learn's default and ours. False: over all ``num_classes``, as
             scikit-learn's ``labels=range(num_classes)``. A multilabel problem has every column by default, as there.
-        classes: the classes that enter micro, macro and weighted averages (scikit-learn's ``labels=``).
+        classes: the classes that enter micro, macro and weighted averages (scikit-learn's ``labels=``); "auto" is macro
+            with them, and "binary" and "samples" are refused.
         weighted: True if every ``update`` is given ``weights=``: numbers >= 0 of the labels' shape or of its first
             axes (rows, for multilabel). Sums of weights are exact. A class that occurs with a weight of 0 occurs.
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.

@@ -43,7 +43,7 @@ def read_pairs(predictions: Any, targets: Any, mask: Any = None, weights: Any = 
         leading = np.shape(mask) == wanted.shape[:1]
         flags = inputs.boolean_mask(mask, wanted.shape[:1] if leading else wanted.shape)
         keep = keep & flags.reshape(flags.shape + (1,) * (wanted.ndim - flags.ndim))
-    spread = spread_weights(weights, wanted.shape)
+    spread = spread_weights(weights, keep)
     samples = int(keep.reshape(len(keep), -1).any(axis=1).sum())
     x, y = given[keep], wanted[keep]
     for what, values in (("predictions", x), ("labels", y)):

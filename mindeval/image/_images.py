@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from mindeval import inputs
+from mindeval.classification import _exact
+from mindeval.classification._arguments import check_number
 
 _SLACK = 1.5  # outputs of a network overshoot a little; values of another scale by far more
+_LEAST, _MOST = 1e-300, 1e300
 
 
 def check_range(data_range: float) -> float:
-    """A finite range above 0. It is never guessed from dtypes or values: the same pixels would mean another score."""
-    value = float(data_range)
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"data_range must be a finite number > 0, such as 255 or 1.0, but got {data_range}")
+    """A range above 0. It is never guessed from dtypes or values: the same pixels would mean another score."""
+    value = check_number(data_range, "data_range (such as 255 or 1.0)")
+    if not _LEAST <= value <= _MOST:
+        raise ValueError(f"data_range must be a number from {_LEAST:g} to {_MOST:g}, but got {data_range!r}")
     return value
 
 
 def read_pair(images: Any, references: Any, mask: Any, data_range: float) -> tuple[np.ndarray, np.ndarray]:
-    """Two batches of images [N, ...] as float64, without those that a mask [N] leaves out."""
+    """Two batches of numbers [N, ...] of their own dtypes, without those that a mask [N] leaves out."""
     given, wanted = inputs.to_numpy(images, "images"), inputs.to_numpy(references, "references")
     if given.shape != wanted.shape:
         raise ValueError(
@@ -36,13 +38,33 @@ def read_pair(images: Any, references: Any, mask: Any, data_range: float) -> tup
     if mask is not None:
         keep = inputs.boolean_mask(mask, given.shape[:1])
         given, wanted = given[keep], wanted[keep]
-    pair = given.astype(np.float64), wanted.astype(np.float64)
-    for what, values in zip(("images", "references"), pair):
-        if not np.isfinite(values).all():
-            raise ValueError(f"{what} must be finite, but got NaN or infinity")
-        if values.size and values.max() - values.min() > _SLACK * data_range:
-            raise ValueError(
-                f"{what} hold values from {values.min():g} to {values.max():g}, too far apart for data_range="
-                f"{data_range:g}"
-            )
-    return pair
+    _check_values(given, "images", data_range)
+    _check_values(wanted, "references", data_range)
+    return given.astype(np.uint8) if given.dtype.kind == "b" else given, (
+        wanted.astype(np.uint8) if wanted.dtype.kind == "b" else wanted
+    )
+
+
+def offsets(values: np.ndarray, origin: np.ndarray) -> np.ndarray:
+    """values - origin as float64, rounded once, of integers of 64 bits as of others; origin is one of the values."""
+    if not _exact.beyond_float(values):
+        return values.astype(np.float64) - origin.astype(np.float64)
+    (high, low), (high_origin, low_origin) = (_halves(part) for part in (values, origin))
+    return (high - high_origin) + (low - low_origin)  # the first difference is exact
+
+
+def _halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    low = values & values.dtype.type(2047)
+    return (values - low).astype(np.float64), low.astype(np.float64)
+
+
+def _check_values(values: np.ndarray, what: str, data_range: float) -> None:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError(f"{what} must be finite, but got NaN or infinity")
+    if not values.size:
+        return
+    lowest, highest = values.min().item(), values.max().item()
+    if highest / 2 - lowest / 2 > _SLACK / 2 * data_range:  # halves, which cannot overflow
+        raise ValueError(
+            f"{what} hold values from {lowest:g} to {highest:g}, too far apart for data_range={data_range:g}"
+        )

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs
+from mindeval.classification._arguments import check_number
 from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum
 
@@ -45,9 +46,9 @@ class EmbeddingSimilarity(Metric):
     def __init__(
         self, scale: float = 1.0, floor: bool = False, *, distributed: bool | str = False, name: str | None = None
     ) -> None:
-        self.scale, self.floor = float(scale), bool(floor)
-        if not 0 < self.scale < float("inf"):
-            raise ValueError(f"scale must be a finite number > 0, but got {scale}")
+        self.scale, self.floor = check_number(scale, "scale"), floor
+        if self.scale <= 0:
+            raise ValueError(f"scale must be a finite number > 0, but got {scale!r}")
         super().__init__(
             states={"similarity": ExactSum(), "pairs": Count()},
             settings={"scale": self.scale, "floor": self.floor},

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mindeval import inputs, rounding
+from mindeval.classification import _exact
+from mindeval.constructors import one_of
 from mindeval.image import _images
 from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum
@@ -20,12 +23,13 @@ class PSNR(Metric):
 
     ``update(images, references[, mask])``: two batches of one shape, ``[N, C, H, W]``, ``[N, H, W, C]`` or any ``[N,
     ...]`` (the order of axes does not matter), uint8 or other integers, or floats. ``mask``: bool ``[N]``, False for
-    images that padding repeated. Squared errors of integers are exact; sums always are.
+    images that padding repeated. Differences, squares and sums are exact, at any magnitude.
 
     ``result()``: ``psnr``, ``mse`` (over all pixels) and ``images``. Equal images have PSNR inf, as in scikit-image.
 
     Args:
-        data_range: the distance of the lowest and the highest possible value, such as 255 or 1.0. It is not guessed.
+        data_range: the distance of the lowest and the highest possible value, such as 255 or 1.0, from 1e-300 to 1e300.
+            It is not guessed.
         average: "images": the mean of each image's PSNR, which for one image is scikit-image's
             ``peak_signal_noise_ratio``. "pixels": the PSNR of the mean squared error over all pixels of all images.
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
@@ -33,8 +37,7 @@ class PSNR(Metric):
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes differ, there are no pixels, a value is not finite,
-            or values spread over
-            more than 1.5 times ``data_range``.
+            or values spread over more than 1.5 times ``data_range``.
         TypeError: ``update``: if dtypes differ in kind (uint8 against floats).
 
     Supported Platforms:
@@ -57,11 +60,9 @@ class PSNR(Metric):
         name: str | None = None,
     ) -> None:
         self.data_range = _images.check_range(data_range)
-        if average not in AVERAGES:
-            raise ValueError(f"average must be one of {list(AVERAGES)}, but got {average!r}")
-        self.average = average
+        self.average = one_of(average, "average", AVERAGES)
         super().__init__(
-            states={"decibels": ExactSum(), "squares": ExactSum(), "pixels": Count()},
+            states={"decibels": ExactSum(), "squares": _exact.product_sums(2), "pixels": Count()},
             settings={"range": self.data_range, "average": average},
             distributed=distributed,
             name=name,
@@ -70,24 +71,34 @@ class PSNR(Metric):
     def _contribution(self, images: Any, references: Any, mask: Any = None, sample_ids: Any = None) -> dict[str, Any]:
         inputs.refuse_sample_ids(sample_ids)
         given, wanted = _images.read_pair(images, references, mask, self.data_range)
-        differences = given.reshape(len(given), -1) - wanted.reshape(len(wanted), -1)
-        squares = differences * differences
-        decibels = [self._decibels(row) for row in squares] if self.average == "images" else []
-        return {"decibels": decibels, "squares": squares, "pixels": squares.size, "samples": len(given)}
+        decibels = []
+        if self.average == "images":
+            decibels = [self._decibels(x.reshape(-1), y.reshape(-1)) for x, y in zip(given, wanted)]
+        squares = squared_errors(given.reshape(-1), wanted.reshape(-1))
+        return {"decibels": decibels, "squares": squares, "pixels": given.size, "samples": len(given)}
 
-    def _decibels(self, squares: np.ndarray) -> float:
-        total = ExactSum()
-        total.add(squares)
-        return decibels(total.fraction(squares.size), self.data_range)
+    def _decibels(self, x: np.ndarray, y: np.ndarray) -> float:
+        total = _exact.product_sums(2)
+        total.add(squared_errors(x, y))
+        return decibels(Fraction(_exact.total(total)) / x.size, self.data_range)
 
     def _compute(self, states: Any) -> dict[str, Any]:
         count, pixels = states["samples"].value, states["pixels"].value
-        mean_square = states["squares"].fraction(pixels)
+        mean_square = Fraction(_exact.total(states["squares"])) / pixels
         if self.average == "images":
             value = states["decibels"].over(count)
         else:
             value = decibels(mean_square, self.data_range)
-        return {"psnr": value, "mse": float(mean_square), "images": count}
+        return {"psnr": value, "mse": _exact.number(mean_square), "images": count}
+
+
+def squared_errors(x: np.ndarray, y: np.ndarray) -> dict[int, np.ndarray]:
+    """What (x - y)^2 of each pixel adds to an exact sum of products."""
+    if x.dtype.kind in "iu" and x.dtype.itemsize <= 2 and y.dtype.kind in "iu" and y.dtype.itemsize <= 2:
+        differences = x.astype(np.float64) - y  # whole numbers below 2^17
+        return {0: differences * differences}
+    parts = _exact.differences(x, y)
+    return _exact.joined(*(_exact.products(a, b) for a, b in itertools.product(parts, parts)))
 
 
 def decibels(mean_square: Fraction, data_range: float) -> float:

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs, rounding
+from mindeval.classification._arguments import check_number
+from mindeval.constructors import one_of
 from mindeval.image import _images
 from mindeval.metric import Metric
 from mindeval.state import ExactSum
 
 FORMATS = ("NCHW", "NHWC", "NHW")
+_WIDEST = 1 << 15  # of windows, in pixels
 
 
 class SSIM(Metric):
@@ -28,22 +31,22 @@ class SSIM(Metric):
     ``[N]``, False for images that padding repeated. ``result()``: ``ssim`` and ``images``.
 
     Args:
-        data_range: the distance of the lowest and the highest possible value, such as 255 or 1.0. It is not guessed.
+        data_range: the distance of the lowest and the highest possible value, such as 255 or 1.0, from 1e-300 to 1e300.
+            It is not guessed.
         data_format: "NCHW", "NHWC" or "NHW".
         gaussian: False: windows of ``window`` x ``window`` equal weights (scikit-image's default). True: Gaussian
             weights of the paper, of which torchmetrics' default is the ``sample_covariance=False`` form.
-        window: the odd size of windows; with ``gaussian`` it follows from ``sigma`` (11 for 1.5).
-        sigma: the standard deviation of Gaussian weights, cut off at 3.5 of them.
+        window: the odd size of windows, from 3; with ``gaussian`` it follows from ``sigma`` (11 for 1.5).
+        sigma: the standard deviation of Gaussian weights, cut off at 3.5 of them; from 1/7 (windows of 3) to 1,000.
         sample_covariance: True: variances over n - 1 (scikit-image's default); False: over n, as in the paper.
-        k1: :math:`K_1`.
-        k2: :math:`K_2`.
+        k1: :math:`K_1`, finite and >= 0. With 0, means of 0 in both are alike.
+        k2: :math:`K_2`, finite and >= 0. With 0, variances of 0 in both are alike.
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
         name: the metric's name in messages.
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes differ or do not suit the format, images are smaller
-            than a window, a value is not finite, or values spread over
-            more than 1.5 times ``data_range``.
+            than a window, a value is not finite, or values spread over more than 1.5 times ``data_range``.
         TypeError: ``update``: if dtypes differ in kind (uint8 against floats).
 
     The definition is that of Wang et al., *Image quality assessment: from error visibility to structural similarity*
@@ -76,15 +79,15 @@ class SSIM(Metric):
         name: str | None = None,
     ) -> None:
         self.data_range = _images.check_range(data_range)
-        if data_format not in FORMATS:
-            raise ValueError(f"data_format must be one of {list(FORMATS)}, but got {data_format!r}")
-        if not isinstance(window, int) or window < 3 or window % 2 == 0:
-            raise ValueError(f"window must be an odd int of at least 3, but got {window!r}")
-        if not sigma > 0 or k1 < 0 or k2 < 0:
-            raise ValueError(f"sigma must be > 0, k1 and k2 >= 0, but got {sigma}, {k1} and {k2}")
-        self.data_format, self.gaussian, self.sample_covariance = data_format, bool(gaussian), bool(sample_covariance)
+        self.data_format = one_of(data_format, "data_format", FORMATS)
+        window, sigma = inputs.whole_number(window, "window"), check_number(sigma, "sigma")
+        if not 3 <= window < _WIDEST or window % 2 == 0:
+            raise ValueError(f"window must be an odd int from 3 to {_WIDEST - 1}, but got {window}")
+        if not 1 / 7 <= sigma <= 1000:
+            raise ValueError(f"sigma must be a number from 1/7 to 1000, but got {sigma}")
+        self.gaussian, self.sample_covariance = gaussian, sample_covariance
         self.weights = gaussian_weights(sigma) if gaussian else np.full(window, 1 / window)
-        self.constants = (k1 * self.data_range) ** 2, (k2 * self.data_range) ** 2
+        self.roots = _root(k1, "k1", self.data_range), _root(k2, "k2", self.data_range)
         settings = {
             "range": self.data_range,
             "window": f"gaussian {sigma:g}" if gaussian else window,
@@ -109,7 +112,7 @@ class SSIM(Metric):
     def _of_image(self, image: np.ndarray, reference: np.ndarray) -> float:
         count = len(self.weights) ** 2
         scale = count / (count - 1) if self.sample_covariance else 1.0
-        windows = similarity_map(image, reference, self.weights, scale, self.constants)
+        windows = similarity_map(image, reference, self.weights, scale, self.roots)
         total = ExactSum()
         total.add(windows)
         return total.over(windows.size)
@@ -120,18 +123,48 @@ class SSIM(Metric):
 
 
 def similarity_map(
-    image: np.ndarray, reference: np.ndarray, weights: np.ndarray, scale: float, constants: tuple[float, float]
+    image: np.ndarray, reference: np.ndarray, weights: np.ndarray, scale: float, roots: tuple[float, float]
 ) -> np.ndarray:
-    """The similarity of each window that lies inside images [..., H, W], weighted by ``weights`` along both axes."""
-    mean_x, mean_y = smoothed(image, weights), smoothed(reference, weights)
-    variance_x = scale * (smoothed(image * image, weights) - mean_x * mean_x)
-    variance_y = scale * (smoothed(reference * reference, weights) - mean_y * mean_y)
-    covariance = scale * (smoothed(image * reference, weights) - mean_x * mean_y)
-    c1, c2 = constants
-    above = (2 * mean_x * mean_y + c1) * (2 * covariance + c2)
-    below = (mean_x * mean_x + mean_y * mean_y + c1) * (variance_x + variance_y + c2)
-    with np.errstate(invalid="ignore"):  # k1 = k2 = 0 and a window of zeros in both: equal
-        return np.where(below == 0, 1.0, above / np.where(below == 0, 1.0, below))
+    """The similarity of each window that lies inside images [..., H, W], weighted by ``weights`` along both axes.
+
+    Variances are those of differences from a pixel, which cancel nothing however far from 0 the pixels are.
+
+    Args:
+        scale: what variances over n are multiplied by.
+        roots: the roots of C1 and C2.
+    """
+    origins = [part[..., :1, :1] for part in (image, reference)]
+    x, y = (_images.offsets(part, origin) for part, origin in zip((image, reference), origins))
+    mean_x, mean_y = smoothed(x, weights), smoothed(y, weights)
+    means = _comparison(origins[0] + mean_x, origins[1] + mean_y, roots[0])
+    (x, mean_x, y, mean_y), root = _scaled(roots[1], x, mean_x, y, mean_y)
+    variances = scale * (smoothed(x * x, weights) - mean_x * mean_x + (smoothed(y * y, weights) - mean_y * mean_y))
+    covariance = scale * (smoothed(x * y, weights) - mean_x * mean_y)
+    return means * _quotient(2 * covariance + root * root, variances + root * root)
+
+
+def _comparison(x: np.ndarray, y: np.ndarray, root: float) -> np.ndarray:
+    """(2 x y + c) / (x^2 + y^2 + c)."""
+    (x, y), root = _scaled(root, x, y)
+    return _quotient(2 * x * y + root * root, x * x + y * y + root * root)
+
+
+def _scaled(root: float, *parts: np.ndarray) -> tuple[list[np.ndarray], float]:
+    """All divided by a power of two, so that the largest lies in [1/2, 1): no square overflows, nor do all vanish."""
+    power = -int(np.frexp(max(root, *(np.abs(part).max() for part in parts)))[1])
+    return [np.ldexp(part, power) for part in parts], float(np.ldexp(root, power))
+
+
+def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    """above / below; 1 where nothing differs and nothing is added: 0 / 0."""
+    return np.where(below == 0, 1.0, above / np.where(below == 0, 1.0, below))
+
+
+def _root(k: float, what: str, data_range: float) -> float:
+    root = check_number(k, what) * data_range
+    if not 0 <= root < math.inf:
+        raise ValueError(f"{what} must be >= 0, and {what} * data_range finite, but got {what}={k!r}")
+    return root
 
 
 def smoothed(images: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from fractions import Fraction
@@ -202,7 +203,10 @@ def test_a_metric_of_two_orders_of_updates_has_one_value():
     ("make", "message"),
     [
         (lambda: ConfusionMatrix(normalize="rows"), "normalize must be one of"),
-        (lambda: CohenKappa(weights="cubic"), "weights must be None, 'linear' or 'quadratic', but got 'cubic'"),
+        (
+            lambda: CohenKappa(weights="cubic"),
+            r"weights must be one of \[None, 'linear', 'quadratic'\], but got 'cubic'",
+        ),
         (lambda: ConfusionMatrix(num_classes=3)([0, 1], [0, 3]), r"labels must be class ids in \[0, 3\)"),
         (lambda: ConfusionMatrix(num_classes=3)([0, 3], [0, 1]), r"predictions must be class ids in \[0, 3\)"),
         (lambda: ConfusionMatrix(num_classes=3)([2.0, 0.5], [2, 0]), "not whole numbers"),
@@ -230,3 +234,63 @@ def test_samples_are_counted_once_however_often_the_decisions_are_read(metric, o
     one.update([0, 1, 1, 0], [0, 1, 0, 1], **named)
     one.eval()
     assert one.result()["samples"] == 4
+
+
+@pytest.mark.parametrize("options", [{}, {"num_classes": 40}])
+def test_weights_of_a_cell_add_up_exactly_at_any_magnitude(options):
+    rng = np.random.default_rng(3)
+    labels, decisions = rng.integers(0, 40, (2, 3000)) // rng.integers(1, 40, 3000)
+    weights = np.ldexp(rng.random(3000), rng.integers(-1074, 900, 3000))  # subnormal numbers among them
+    exact: dict[tuple[int, int], Fraction] = {}
+    for label, decision, weight in zip(labels.tolist(), decisions.tolist(), weights.tolist()):
+        exact[label, decision] = exact.get((label, decision), Fraction(0)) + Fraction(weight)
+    metric = ConfusionMatrix(weighted=True, **options)
+    for part in np.array_split(rng.permutation(3000), 7):
+        metric.update(decisions[part], labels[part], weights=weights[part])
+    assert metric.eval() == float(sum(v for (a, b), v in exact.items() if a == b) / sum(exact.values()))
+    assert metric.result()["cells"] == [[*cell, float(value)] for cell, value in sorted(exact.items()) if value]
+
+
+def test_cells_of_class_ids_whose_products_do_not_fit_64_bits_are_told_apart():
+    labels, decisions = [2**62, 2**62 + 1, 5, 2**62], [2**62 + 1, 2**62, 2**62, 2**62 + 1]
+    cells = [[5, 2**62, 1], [2**62, 2**62 + 1, 2], [2**62 + 1, 2**62, 1]]
+    assert ConfusionMatrix()(decisions, labels).parts["cells"] == cells
+    weighted = ConfusionMatrix(weighted=True)(decisions, labels, weights=[0.5, 1.0, 1.0, 1.5])
+    assert weighted.parts["cells"] == [[*cell[:2], float(cell[2])] for cell in cells]
+
+
+def test_small_and_large_batches_fill_one_dense_matrix():
+    rng = np.random.default_rng(4)
+    labels, decisions = rng.integers(0, 30, (2, 2000)) // rng.integers(1, 30, 2000)
+    labels[::50] = -100
+    kept = labels != -100
+    expected = sk.confusion_matrix(labels[kept], decisions[kept], labels=range(30)).tolist()
+    metric, other = ConfusionMatrix(num_classes=30), ConfusionMatrix(num_classes=30)
+    for start, stop in ((0, 1), (1, 9), (9, 900), (900, 903), (903, 904)):
+        metric.update(decisions[start:stop], labels[start:stop])
+    other.update(decisions[904:910], labels[904:910])
+    other.update(decisions[910:], labels[910:])
+    first = metric.eval().parts["matrix"]
+    merged = copy.deepcopy(metric).merge(other)
+    assert merged.eval().parts["matrix"] == other.merge(metric).eval().parts["matrix"] == expected
+    assert metric.eval().parts["matrix"] == first
+    loaded = ConfusionMatrix(num_classes=30)
+    loaded.load_state_dict(metric.state_dict())
+    loaded.update(decisions[904:907], labels[904:907])
+    loaded.update(decisions[907:], labels[907:])
+    assert loaded.eval().parts["matrix"] == expected
+    metric.clear()
+    metric.update(decisions[1:2], labels[1:2])
+    assert metric.eval().parts["total"] == 1
+    assert loaded.eval().parts["matrix"] == expected
+
+
+def test_a_small_batch_is_refused_where_a_cell_would_not_fit_64_bits():
+    metric = ConfusionMatrix(num_classes=20)
+    saved = metric.state_dict()
+    saved["states"]["cells"][3][4], saved["states"]["samples"] = 2**63 - 2, 2**63 - 2
+    metric.load_state_dict(saved)
+    metric.update([4], [3])
+    with pytest.raises(OverflowError, match="does not fit"):
+        metric.update([4], [3])
+    assert metric.eval().parts["matrix"][3][4] == 2**63 - 1

@@ -231,14 +231,14 @@ def test_ids_for_some_rows_only_are_refused_wherever_rows_are_kept(options):
     for first, second in ((0.5, 1e-200), (1e-200, 0.5)) if not options else (([0.0, 0.5], [1.0, 1e-20]),) * 2:
         metric = AUROC(**options)
         metric.update([first], [1], None, [3], **given)
-        metric.update([second], [0], **given)
-        with pytest.raises(ValueError, match="some rows came with sample ids and others without"):
-            metric.eval()
+        with pytest.raises(ValueError, match="For 'AUROC.update', some rows came with sample ids and others without"):
+            metric.update([second], [0], **given)
+        assert metric._states["samples"].value == 1
         metric = AUROC(**options)
         metric.update([first], [1], None, [3], **given)
-        metric.update([second], [1], None, [3], **given)
-        with pytest.raises(ValueError, match="sample id 3 was given twice with different contents"):
-            metric.eval()
+        with pytest.raises(ValueError, match="'AUROC.update', sample id 3 was given twice with different contents"):
+            metric.update([second], [1], None, [3], **given)
+        assert metric._states["samples"].value == 1
 
 
 @pytest.mark.parametrize(
@@ -277,17 +277,70 @@ def test_repeated_sample_ids_count_once(make):
     assert metric.result()["samples"] == 4
 
 
-def test_one_id_with_two_contents_is_an_error():
+CONFLICTS = {  # what metric takes, what another has to conflict with it, both of one word or of more
+    "score": ([0.3], [0]),
+    "label": ([0.1], [1]),
+    "wide score": ([1e-200], [0]),
+    "wide score and label": ([np.inf], [1]),
+}
+
+
+@pytest.mark.parametrize("make", [AUROC, AveragePrecision, ROC, PrecisionRecallCurve])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("batch", CONFLICTS.values(), ids=CONFLICTS)
+@pytest.mark.parametrize("wide", [False, True])
+def test_one_id_with_two_contents_is_refused_by_update_and_merge_and_nothing_of_it_is_kept(make, weighted, batch, wide):
+    options = {"weights": [2.0]} if weighted else {}
+    metric, other = make(weighted=weighted), make(weighted=weighted)
+    for score, label, sample_id in ((1e-220 if wide else 0.1, 0, 1), (0.5, 1, 2), (0.4, 0, 3), (0.8, 1, 4)):
+        metric.update([score], [label], None, [sample_id], **options)
+    value, saved = metric.eval(), json.dumps(metric.state_dict())
+    message = "sample id 1 was given twice with different contents"
+    both = {"weights": [2.0, 2.0]} if weighted else {}
+    with pytest.raises(ValueError, match=f"For '{make.__name__}.update', {message}"):
+        metric.update([*batch[0], 0.9], [*batch[1], 1], None, [1, 9], **both)
+    with pytest.raises(ValueError, match=f"For '{make.__name__}.update', {message}"):
+        other.update([0.1, *batch[0]], [0, *batch[1]], None, [1, 1], **both)
+    other.update([*batch[0], 0.9], [*batch[1], 1], None, [1, 9], **both)
+    for one, two in ((metric, other), (other, metric)):
+        with pytest.raises(ValueError, match=f"For '{make.__name__}.merge', {message}"):
+            one.merge(two)
+    assert metric.eval() == value and json.dumps(metric.state_dict()) == saved
+    assert "4 samples here" in repr(metric) and "2 samples here" in repr(other)
+    with pytest.raises(ValueError, match="some rows came with sample ids and others without"):
+        metric.update(batch[0], batch[1], **options)
+    assert metric.eval() == value
+
+
+@pytest.mark.parametrize("order", ["rising", "falling", "random"])
+def test_conflicts_are_found_among_many_small_updates(order):
+    rng = np.random.default_rng(0)
+    ids = {"rising": np.arange(300), "falling": np.arange(300)[::-1], "random": rng.permutation(300)}[order]
+    scores, labels = rng.random(300), rng.integers(0, 2, 300)
     metric = AUROC()
-    metric.update([0.1, 0.2], [0, 1], None, [1, 2])
-    metric.update([0.3], [0], None, [1])
-    with pytest.raises(ValueError, match="sample id 1 was given twice with different contents"):
-        metric.eval()
-    metric.clear()
-    metric.update([0.1, 0.2], [0, 1], None, [1, 2])
+    for start in range(0, 300, 7):
+        part = ids[start : start + 7]
+        metric.update(scores[part], labels[part], None, part)
+        again = ids[rng.integers(0, start + 1)]  # padding repeats samples as they were
+        metric.update(scores[[again]], labels[[again]], None, [again])
+        with pytest.raises(ValueError, match=f"sample id {again} was given twice with different contents"):
+            metric.update(scores[[again]] + 1, labels[[again]], None, [again])
+    assert metric.eval() == AUROC()(scores, labels)
+    assert metric.result()["samples"] == 300
+
+
+def test_a_saved_state_with_an_id_of_two_contents_is_refused():
+    metric, other = AUROC(), AUROC()
     metric.update([0.1], [1], None, [1])
-    with pytest.raises(ValueError, match="sample id 1 was given twice with different contents"):
-        metric.eval()
+    other.update([1e-200], [1], None, [1])
+    saved = metric.state_dict()
+    saved["states"]["wide"] = other.state_dict()["states"]["wide"]
+    with pytest.raises(ValueError, match="For 'AUROC.load_state_dict', sample id 1 was given twice"):
+        AUROC().load_state_dict(saved)
+    saved = metric.state_dict()
+    saved["states"]["packed"]["rows"] = [[1, 4], [1, 5]]
+    with pytest.raises(ValueError, match="sample id 1 was given twice"):
+        AUROC().load_state_dict(saved)
 
 
 @pytest.mark.parametrize("make", [AUROC, AveragePrecision, ROC, PrecisionRecallCurve])
@@ -479,3 +532,51 @@ def test_area_of_given_points_equals_scikit_learn():
 def test_points_that_are_no_curve_are_refused(points):
     with pytest.raises(ValueError):
         auc(*points)
+
+
+def test_area_of_given_points_is_that_of_fractions_at_any_magnitude():
+    for x, y in (
+        ([2**62, 2**62 + 1, 2**62 + 3], [1, 2, 2]),  # one float64 each
+        (np.uint64([2**64 - 3, 2**64 - 2, 2**64 - 1]), [1.0, 1.0, 3.0]),
+        ([0.0, 1e-200, 2e-200], [1e-200, 3e-200, 0.5]),
+        ([-1e308, 0.0, 1e308], [1e-10, 1e-300, 0.0]),
+        ([0.0, 1e308, 1.7e308], [1.7e308, 1.7e308, 1e-300]),  # more than float64 holds: inf
+        ([1, 1, 1], [5, 6, 7]),
+        (np.array([False, True]), np.array([True, True])),
+    ):
+        a, b = ([Fraction(v) for v in np.asarray(part).tolist()] for part in (x, y))
+        exact = sum((a[i + 1] - a[i]) * (b[i] + b[i + 1]) for i in range(len(a) - 1)) / 2
+        try:
+            expected = float(exact)
+        except OverflowError:
+            expected = math.inf
+        assert auc(x, y) == expected
+        assert auc(np.asarray(x)[::-1], np.asarray(y)[::-1]) == expected
+
+
+@pytest.mark.parametrize("x", [[0.0, math.inf, math.inf], [-math.inf, 0.0, 1.0], [0.0, math.nan, 1.0]])
+def test_points_at_infinity_are_refused(x):
+    with pytest.raises(ValueError, match="x and y must be finite, but got NaN or infinity"):
+        auc(x, [1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match="x and y must be finite, but got NaN or infinity"):
+        auc([0.0, 1.0, 2.0], x)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_classes": 3}, {"task": "multilabel", "num_classes": 3}])
+def test_bins_filled_by_small_and_large_batches_are_the_same(options):
+    rng = np.random.default_rng(5)
+    scores = rng.normal(size=(9000, 3) if options else 9000)
+    labels = rng.integers(
+        0, 3 if options.get("task") is None and options else 2, scores.shape if "task" in options else 9000
+    )
+    small, large, merged = (AUROC(mode="binned", **options) for _ in range(3))
+    large.update(scores, labels)  # more than one in 16 of the cells of a class
+    for start in range(0, 9000, 1000):
+        small.update(scores[start : start + 1000], labels[start : start + 1000])
+    for part in (slice(0, 8999), slice(8999, 9000)):
+        other = AUROC(mode="binned", **options)
+        other.update(scores[part], labels[part])
+        merged.merge(other)
+    assert small.eval() == large.eval() == merged.eval()
+    assert small.state_dict() == large.state_dict() == merged.state_dict()
+    assert large.eval() == pytest.approx(AUROC(**options)(scores, labels), abs=large.eval().parts["error_bound"])

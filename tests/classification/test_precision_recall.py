@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from fractions import Fraction
 
 import mindspore as ms
 import numpy as np
@@ -510,3 +511,217 @@ def test_binary_average_of_three_classes_is_refused():
 def test_ids_that_a_dtype_or_a_conversion_would_change_are_refused(predictions, labels, message):
     with pytest.raises(ValueError, match=message):
         F1Score(task="multiclass").update(predictions, labels)
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy])
+@pytest.mark.parametrize("task", ["binary", "multilabel"])
+@pytest.mark.parametrize(
+    ("score", "threshold"),
+    [
+        (np.float16(0.9997), 0.9999),  # 0.99951171875 in float16, in which the threshold would be 1
+        (np.float16(1.0), 0.9999),
+        (np.float32(0.1), 0.1),  # 0.100000001490116... > 0.1000000000000000055
+        (np.float32(0.7), 0.7),  # 0.699999988079071... < 0.7
+        (np.float64(0.1), 0.1),
+    ],
+)
+def test_scores_of_any_dtype_are_compared_with_the_threshold_as_the_numbers_they_are(metric, task, score, threshold):
+    decided = Fraction(float(score)) > Fraction(threshold)
+    shape = (2, 1) if task == "multilabel" else (2,)
+    scores, labels = np.full(shape, score), np.ones(shape, int)
+    assert metric(task=task, threshold=threshold)(scores, labels) == float(decided)
+    assert metric(task=task, threshold=threshold)(ms.Tensor(scores), labels) == float(decided)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+def test_averages_of_ratios_of_any_magnitude_are_those_of_fractions(average):
+    labels, decisions = [0, 1, 1, 0], [0, 0, 1, 1]
+    weights = [1e-40, 1.0, 1e-60, 3.0]  # precision: 1e-40 / (1e-40 + 1) and 1e-60 / (1e-60 + 3)
+    precision = Precision(average=average, weighted=True, task="multiclass")
+    value = precision(decisions, labels, weights=weights)
+    exact = [Fraction(w) for w in weights]
+    ratios = [exact[0] / (exact[0] + exact[1]), exact[2] / (exact[2] + exact[3])]
+    supports = [exact[0] + exact[3], exact[1] + exact[2]] if average == "weighted" else [1, 1]
+    assert value == float(sum(r * s for r, s in zip(ratios, supports)) / sum(supports))
+    assert value == pytest.approx(
+        sk.precision_score(labels, decisions, average=average, sample_weight=weights), rel=1e-12
+    )
+
+
+def test_a_tiny_ratio_of_a_heavy_class_is_not_cut_for_a_large_one_of_a_light_class():
+    labels, decisions = [0, 1, 1], [0, 1, 0]
+    weights = [1e-250, 1e-130, 1.0]  # recalls 1 and about 1e-130, weighing 1e-250 and 1
+    recall = Recall(average="weighted", weighted=True, task="multiclass")
+    assert recall(decisions, labels, weights=weights) == pytest.approx(1e-130, rel=1e-12)
+
+
+@pytest.mark.skipif(np.dtype(np.longdouble).itemsize == 8, reason="longdouble is float64 here")
+@pytest.mark.parametrize("metric", [F1Score(task="binary"), Accuracy(task="binary"), Recall(weighted=True)])
+def test_floats_wider_than_float64_are_refused(metric):
+    wide = np.array([0.25, 0.75], np.longdouble)
+    with pytest.raises(TypeError, match="must be float64 or narrower, but got"):
+        if metric.weighted:
+            metric.update([0, 1], [0, 1], weights=wide)
+        else:
+            metric.update(wide, [0, 1])
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_scores_of_a_single_class_are_no_scores_of_classes(metric, dtype):
+    scores = np.ones((3, 1), dtype)
+    with pytest.raises(ValueError, match=r"scores of at least 2 classes are needed .* see task='binary'"):
+        metric().update(scores, [0, 0, 0])
+
+
+def test_errors_of_evaluation_name_the_metric():
+    precision = Precision(average="binary")
+    precision.update([0, 1, 2], [0, 1, 2])
+    with pytest.raises(ValueError, match="For 'Precision.eval', average='binary' is for two classes, but 3 classes"):
+        precision.eval()
+
+
+@pytest.mark.parametrize("distributed", [3, 1, 0, None, "", np.True_, ["group"]])
+@pytest.mark.parametrize("make", [AUROC, F1Score, MeanAbsoluteError])
+def test_distributed_is_a_flag_or_the_name_of_a_group(make, distributed):
+    with pytest.raises(
+        TypeError, match=f"For '{make.__name__}', distributed must be True, False or the name of a group, but got"
+    ):
+        make(distributed=distributed)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Precision(average=np.array(["macro"])), "For 'Precision', average must be one of"),
+        (lambda: Precision(zero_division=np.zeros(2)), "For 'Precision', zero_division must be 0, 1 or nan"),
+        (lambda: Precision(zero_division=None), "For 'Precision', zero_division must be 0, 1 or nan"),
+        (lambda: Precision(task=["binary"]), "For 'Precision', task must be one of"),
+        (lambda: Precision(threshold=10**400), "For 'Precision', threshold .* must be a finite number"),
+        (lambda: Accuracy(average=["micro"]), "For 'Accuracy', average must be one of"),
+        (lambda: Accuracy(task=np.zeros(2)), "For 'Accuracy', task must be one of"),
+        (lambda: AUROC(average=np.array(["macro"])), "For 'AUROC', average must be one of"),
+        (lambda: ROC(mode=["exact"]), "For 'ROC', mode must be one of"),
+        (lambda: ConfusionMatrix(normalize=np.array(["true"])), "For 'ConfusionMatrix', normalize must be one of"),
+        (lambda: CohenKappa(weights=["linear"]), "For 'CohenKappa', weights must be one of"),
+        (lambda: CalibrationError(norm=["l1"]), "For 'CalibrationError', norm must be one of"),
+        (lambda: CalibrationError(norm=None), "For 'CalibrationError', norm must be one of"),
+        (lambda: CalibrationError(n_bins=10**12), "For 'CalibrationError', n_bins must be at most 65536"),
+        (lambda: CalibrationError(n_bins=0), "For 'CalibrationError', n_bins must be at least 1"),
+        (lambda: F1Score(average="binary", classes=[1]), "For 'F1Score', classes are those of micro, macro"),
+        (lambda: F1Score("multilabel", average="samples", classes=[1]), "For 'F1Score', classes are those of micro"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_by_name(make, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy, HammingLoss, ConfusionMatrix])
+@pytest.mark.parametrize("options", [{"task": "binary"}, {"num_classes": 2}, {"task": "multiclass"}])
+def test_a_threshold_that_scores_of_two_classes_would_ignore_is_refused(metric, options):
+    scores, labels = np.float32([[0.4, 0.6], [0.1, 0.9]]), [0, 1]
+    with pytest.raises(ValueError, match=r"threshold=0.7 decides scores of a single class, but predictions \[2, 2\]"):
+        metric(**options, threshold=0.7).update(scores, labels)
+    for same in (0.5, 0.0):  # of two probabilities, and of two logits, the higher one is above it
+        assert metric(**options, threshold=same)(scores, labels) == metric(**options)(scores, labels)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_classes": 2}, {"task": "binary"}])
+@pytest.mark.parametrize("classes", [[0], [1], [0, 1]])
+def test_auto_honours_the_classes_asked_for(options, classes):
+    labels, decisions = [0, 1, 1, 0, 1], [0, 0, 1, 1, 1]
+    f1 = F1Score(classes=classes, **options)
+    assert f1(decisions, labels) == pytest.approx(
+        sk.f1_score(labels, decisions, labels=classes, average="macro"), abs=1e-15
+    )
+
+
+ANYTHING = {  # where the mask is False: predictions, labels
+    "labels": (1, np.nan),
+    "huge labels": (1, np.uint64(2**64 - 1)),
+    "ids": (np.uint64(2**63), 1),
+    "broken ids": (np.nan, 1),
+    "infinite labels": (1, np.inf),
+}
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy, HammingLoss, ConfusionMatrix, CohenKappa, MatthewsCorrCoef])
+@pytest.mark.parametrize("task", ["classification", "multiclass", "binary", "multilabel"])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rest", ANYTHING.values(), ids=ANYTHING)
+def test_what_the_mask_leaves_out_may_hold_anything(metric, task, weighted, rest):
+    def column(values, last):
+        dtype = last.dtype if isinstance(last, np.generic) else np.float64 if isinstance(last, float) else np.int64
+        return np.array([*values, last], dtype)
+
+    decisions, labels = column([0, 1, 1, 0], rest[0]), column([0, 1, 0, 0], rest[1])
+    weights = [{"weights": np.array([1.0, 2.0, 3.0, 4.0, np.nan])[:n]} if weighted else {} for n in (5, 4)]
+    mask = np.array([True] * 4 + [False])
+    if task == "multilabel":
+        decisions, labels = decisions[:, None], labels[:, None]
+    expected = metric(task=task, weighted=weighted)(
+        [[0], [1], [1], [0]] if task == "multilabel" else [0, 1, 1, 0], labels[:4].astype(int), **weights[1]
+    )
+    assert metric(task=task, weighted=weighted)(decisions, labels, mask, **weights[0]) == expected
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("label", [np.nan, 7.5, -np.inf])
+def test_scores_of_what_the_mask_leaves_out_may_hold_anything(weighted, label):
+    scores = np.array([0.25, 0.75, 0.5, np.nan])
+    columns = np.stack([1 - scores, scores], axis=1)
+    labels, mask = np.array([0, 1, 1, label]), np.array([True, True, True, False])
+    weights = [{"weights": np.array([1.0, 2.0, 3.0, -1.0])[:n]} if weighted else {} for n in (4, 3)]
+    for metric, given in (
+        (AUROC(weighted=weighted), scores),
+        (AUROC(weighted=weighted), columns),
+        (AUROC("multiclass", 2, weighted=weighted), columns),
+        (BrierScore(weighted=weighted), columns),
+        (LogLoss(weighted=weighted), scores),
+        (Accuracy(weighted=weighted), columns),
+        (F1Score(weighted=weighted), columns),
+        (F1Score("binary", weighted=weighted), scores),
+        (MeanSquaredError(weighted=weighted), scores),
+    ):
+        assert metric(given, labels, mask, **weights[0]) == metric(given[:3], labels[:3], **weights[1])
+
+
+def test_masked_multilabel_scores_may_be_integers_that_float64_cannot_hold():
+    scores, labels = np.array([[1, 2], [3, 2**60 + 1], [0, 5]]), np.array([[0, 1], [1, 0], [0, 0]])
+    mask = np.array([[True, True], [True, False], [True, True]])
+    assert (
+        AUROC("multilabel", 2)(scores, labels, mask) == 1.0 - 0.5
+    )  # column 0: 1; column 1: 5 ranks above the positive
+    with pytest.raises(ValueError, match="integer scores must lie within"):
+        AUROC("multilabel", 2).update(scores, labels)
+
+
+def test_what_counts_is_checked_beside_a_mask():
+    mask = [True, False]
+    for labels in ([np.nan, 0.0], [0.5, 0.0]):
+        for metric in (F1Score(), Accuracy(), AUROC(), BrierScore()):
+            with pytest.raises(ValueError, match="labels must be class ids"):
+                metric.update([1, 0] if metric.name in ("f1_score", "accuracy") else [0.5, 0.5], labels, mask)
+    with pytest.raises(ValueError, match="weights must be finite and >= 0 where a label counts"):
+        F1Score(weighted=True).update([0, 1], [0, 1], mask, weights=[np.nan, 1.0])
+    with pytest.raises(ValueError, match="bfloat16 merges numbers from 256 on"):
+        F1Score().update([256, 0], ms.Tensor([256, 0], ms.bfloat16), mask)
+
+
+@pytest.mark.parametrize("metric", [F1Score, Accuracy])
+@pytest.mark.parametrize(
+    ("options", "prediction", "label", "value"),
+    [
+        ({"task": "multiclass"}, 2, 2, 1.0),
+        ({"task": "multiclass"}, np.float32([0.1, 0.7, 0.2]), 1, 1.0),
+        ({"task": "multiclass"}, [1, 3, 2], 2, 0.0),
+        ({"task": "binary"}, 0.75, 1, 1.0),
+        ({"task": "binary"}, [0.75], 1, 1.0),
+        ({"task": "binary"}, np.float32([0.75, 0.25]), 1, 0.0),
+    ],
+)
+def test_a_label_without_axes_is_a_batch_of_one(metric, options, prediction, label, value):
+    assert metric(**options)(prediction, label) == value
+    assert metric(**options)(prediction, np.int64(label)) == value
+    assert metric(**options)(prediction, ms.Tensor(label, ms.int32)) == value

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from fractions import Fraction
 
 import mindspore as ms
 import numpy as np
@@ -214,3 +216,104 @@ def test_sample_ids_that_sums_cannot_honour_are_refused(make):
 def test_bad_embeddings_are_refused(x, y, message):
     with pytest.raises(ValueError, match=message):
         EmbeddingSimilarity().update(x, y)
+
+
+def exact_ssim(x: np.ndarray, y: np.ndarray, data_range: float, window: int, k1: float, k2: float) -> Fraction:
+    """The definition in fractions, of images [H, W] with windows of equal weights and sample covariance."""
+    first, second = ((Fraction(k) * Fraction(data_range)) ** 2 for k in (k1, k2))
+    values = []
+    for top, left in itertools.product(*(range(size - window + 1) for size in x.shape)):
+        a, b = (
+            [Fraction(v) for v in part[top : top + window, left : left + window].reshape(-1).tolist()]
+            for part in (x, y)
+        )
+        n = len(a)
+        mean_a, mean_b = sum(a) / n, sum(b) / n
+        var_a, var_b = sum((v - mean_a) ** 2 for v in a) / (n - 1), sum((v - mean_b) ** 2 for v in b) / (n - 1)
+        covariance = sum((v - mean_a) * (w - mean_b) for v, w in zip(a, b)) / (n - 1)
+        above = (2 * mean_a * mean_b + first) * (2 * covariance + second)
+        values.append(above / ((mean_a**2 + mean_b**2 + first) * (var_a + var_b + second)))
+    return sum(values) / len(values)
+
+
+@pytest.mark.parametrize("k", [(0.01, 0.03), (0.0, 0.0)])
+@pytest.mark.parametrize(
+    ("offset", "data_range"),
+    [(0, 1.0), (1e8, 1.0), (-1e12, 1.0), (1e100, 1e90), (0, 1e200), (0, 1e-200), (1e250, 1e250), (1e-150, 1e-160)],
+)
+def test_ssim_is_that_of_fractions_at_any_magnitude_and_distance_from_0(offset, data_range, k):
+    rng = np.random.default_rng(0)
+    image, other = (offset + data_range * rng.random((5, 6)) for _ in range(2))
+    other = (image + other) / 2
+    value = SSIM(data_range, "NHW", window=3, k1=k[0], k2=k[1])(image[None], other[None])
+    assert value == pytest.approx(float(exact_ssim(image, other, data_range, 3, *k)), abs=1e-9)
+
+
+@pytest.mark.parametrize(("dtype", "offset"), [(np.int64, 2**62), (np.uint64, 2**63), (np.int64, -(2**60)), (int, 0)])
+def test_ssim_and_psnr_of_integers_that_float64_cannot_hold_are_those_of_fractions(dtype, offset):
+    rng = np.random.default_rng(1)
+    image, other = (rng.integers(0, 256, (5, 6)).astype(dtype) + dtype(offset) for _ in range(2))
+    value = SSIM(255, "NHW", window=3)(image[None], other[None])
+    assert value == pytest.approx(float(exact_ssim(image, other, 255, 3, 0.01, 0.03)), abs=1e-9)
+    square = sum((a - b) ** 2 for a, b in zip(image.reshape(-1).tolist(), other.reshape(-1).tolist()))
+    for average in ("images", "pixels"):
+        psnr = PSNR(255, average=average)
+        assert psnr(image[None], other[None]) == pytest.approx(10 * math.log10(255**2 * 30 / square), rel=1e-14)
+
+
+def test_psnr_tells_integers_apart_that_are_one_float():
+    # a difference of 1 in one of four pixels: 10 log10(255^2 / (1/4))
+    image = np.array([[2**62, 2**62, 2**62, 2**62 + 1]])
+    assert PSNR(255)(image, np.full((1, 4), 2**62)) == pytest.approx(10 * math.log10(255**2 * 4), rel=1e-15)
+    unsigned = np.uint64([[2**64 - 1, 2**64 - 1, 2**64 - 1, 2**64 - 2]])
+    assert PSNR(255)(unsigned, np.full((1, 4), 2**64 - 1, np.uint64)) == pytest.approx(
+        10 * math.log10(255**2 * 4), rel=1e-15
+    )
+
+
+@pytest.mark.parametrize("average", ["images", "pixels"])
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e300, 1e-300, 1.0])
+def test_psnr_is_that_of_fractions_at_any_magnitude(average, scale):
+    image, other = scale * np.array([[0.25, 0.5, 1.0]]), scale * np.array([[0.5, 0.5, 0.75]])
+    mean = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(image[0].tolist(), other[0].tolist())) / 3
+    expected = 10 * math.log10(float(Fraction(scale) ** 2 / mean))
+    assert PSNR(scale, average=average)(image, other) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PSNR(None), "For 'PSNR', data_range .* must be a finite number, but got None"),
+        (lambda: PSNR([255]), r"For 'PSNR', data_range .* must be a finite number, but got \[255\]"),
+        (lambda: PSNR("255"), "For 'PSNR', data_range .* must be a finite number, but got '255'"),
+        (lambda: PSNR(True), "For 'PSNR', data_range .* must be a finite number, but got True"),
+        (lambda: PSNR(10**400), "For 'PSNR', data_range .* must be a finite number, but got 1"),
+        (lambda: SSIM(1e301), "For 'SSIM', data_range must be a number from 1e-300 to 1e"),
+        (lambda: PSNR(255, average=["images"]), "For 'PSNR', average must be one of"),
+        (lambda: SSIM(255, np.zeros(2)), "For 'SSIM', data_format must be one of"),
+        (lambda: SSIM(255, k1="a"), "For 'SSIM', k1 must be a finite number, but got 'a'"),
+        (lambda: SSIM(255, k1=math.nan), "For 'SSIM', k1 must be a finite number, but got nan"),
+        (lambda: SSIM(255, k2=math.inf), "For 'SSIM', k2 must be a finite number, but got inf"),
+        (lambda: SSIM(255, k2=-0.1), r"For 'SSIM', k2 must be >= 0"),
+        (lambda: SSIM(1e300, k2=1e10), r"For 'SSIM', k2 must be >= 0, and k2 \* data_range finite"),
+        (lambda: SSIM(255, gaussian=True, sigma=math.inf), "For 'SSIM', sigma must be a finite number, but got inf"),
+        (lambda: SSIM(255, gaussian=True, sigma=1e9), "For 'SSIM', sigma must be a number from 1/7 to 1000"),
+        (lambda: SSIM(255, gaussian=True, sigma=0.1), "For 'SSIM', sigma must be a number from 1/7 to 1000"),
+        (lambda: SSIM(255, window=1), "For 'SSIM', window must be an odd int from 3"),
+        (lambda: SSIM(255, window=10**12 + 1), "For 'SSIM', window must be an odd int from 3"),
+        (lambda: EmbeddingSimilarity(None), "For 'EmbeddingSimilarity', scale must be a finite number, but got None"),
+        (lambda: EmbeddingSimilarity("a"), "For 'EmbeddingSimilarity', scale must be a finite number, but got 'a'"),
+        (lambda: EmbeddingSimilarity(True), "For 'EmbeddingSimilarity', scale must be a finite number, but got True"),
+    ],
+)
+def test_arguments_that_are_no_such_numbers_are_refused_by_name(make, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        make()
+
+
+def test_numpy_integers_are_windows_and_the_smallest_gaussian_window_has_3_pixels():
+    image, noisy, data_range = pair(1, "float64")
+    assert SSIM(data_range, "NHWC", window=np.int64(5))(noisy, image) == SSIM(data_range, "NHWC", window=5)(
+        noisy, image
+    )
+    assert len(SSIM(data_range, gaussian=True, sigma=1 / 7).weights) == 3
