@@ -200,6 +200,9 @@ def _item(text: str) -> Answer:
     wrapped = _FONT.fullmatch(text)
     if wrapped and re.search(r"\d|,", wrapped.group(1)):  # \text{3 hours}
         return _whole(wrapped.group(1).strip())
+    turned = re.fullmatch(rf"([^=]*)=\s*({_IDENTIFIER})", text) if name is None else None
+    if turned:  # 2x + 1 = y
+        return _quantity(f"{turned.group(2)} = {turned.group(1)}")
     signs = [sign for found in _RELATION.finditer(rest) for sign in found.groups() if sign] if name is None else []
     if signs:
         parts = [_quantity(part) for part in _RELATION.sub("\0", rest).split("\0")]

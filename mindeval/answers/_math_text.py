@@ -21,7 +21,7 @@ _SYMBOLS = {
 _SPELLINGS = [
     (r"\\\\(?:\[[^\[\]]{0,10}\])?", NEW_ROW),
     (r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|textstyle|limits|nolimits)(?![A-Za-z])", ""),
-    (r"\\(?:quad|qquad|enspace|;|:|\s)(?![A-Za-z])|(?<!\\)~", " "),
+    (r"\\(?:(?:quad|qquad|enspace)(?![A-Za-z])|[;:]|\s|$)|(?<!\\)~", " "),
     (r"\\[,!]|(?<!\\)\$|\\[()\[\]]", ""),
     (r"\\(text|textrm|textup|mathrm|mbox)\{[\s,]*(or|and)\s*\}", r" \2 "),
     (r"\\[dtc]frac(?![A-Za-z])", r"\\frac"),

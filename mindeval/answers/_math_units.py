@@ -18,8 +18,9 @@ _UNIT = re.compile(
     + rf"(?:\s*/\s*\\(?:text|textrm|textup|mathrm|mbox)\{{[^{{}}]*\}}{_EXPONENT})?"
     + r"|(?<=[\w})])\s*(?:\^?\s*°|\\?%)"
     rf"|{_AFTER}\s*(?:(?:square|cubic|sq\.?)\s+)?{_WORD}(?![A-Za-z]){_EXPONENT}(?:\s*(?:per|/)\s*{_PER})?"
-    # words of three letters and more are no products
-    r"|(?<=[\d})])\s+(?!sin|cos|tan|log|exp)[A-Za-z]{3,}(?:\s+[A-Za-z]{2,}){0,2})\s*$"
+    # words of three letters and more are no products, but for letters in their order
+    r"|(?<=[\d})])\s+(?!sin|cos|tan|log|exp|(?:abc|bcd|cde|def|ijk|mno|mnp|pqr|qrs|rst|stu|uvw|xyz)(?![A-Za-z]))"
+    r"[A-Za-z]{3,}(?:\s+[A-Za-z]{2,}){0,2})\s*$"
 )  # fmt: skip
 # "5 m" is five metres, or a product.
 _SYMBOL = re.compile(
