@@ -42,14 +42,17 @@ def run_as_main(path: str, source: str, say: int, hear: int) -> Any:
         _main_module(path),
     )
     leaving, out_of_memory, anything, show, tested = SystemExit, MemoryError, BaseException, _show, _of_unittest
+    tests_passed = _tests_passed
     end, failed, memory, exited, size = END, FAILED, OUT_OF_MEMORY, EXITED, NUMBER_BYTES
     modules["__main__"] = module
     outcome, tree = failed, None
     code: Any = 1
     try:
         tree = ast.parse(source, path)
-        exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
-        outcome, code = end, 0
+        runs = _keep_test_runs(tree, module)
+        exec(compile(tree if runs is not None else source, path, "exec", dont_inherit=True), module.__dict__)
+        if not [run for run in runs or () if not tests_passed(run)]:
+            outcome, code = end, 0
     except leaving as error:
         result, code = tested(error, tree, path), error.code
         outcome = exited if result is None else end if result else failed
@@ -99,7 +102,7 @@ def _inside(error: BaseException, path: str) -> types.TracebackType | None:
 def _of_unittest(end: SystemExit, tree: ast.Module | None, path: str) -> bool | None:
     """Whether all tests passed, if the exit is that of ``unittest.main()``, called by the last statement itself.
 
-    None for any other exit. No tests at all are a failure, as from Python 3.12 on.
+    None for any other exit.
     """
     trace = _inside(end, path)
     if tree is None or trace is None or trace.tb_next is None or trace.tb_lineno < tree.body[-1].lineno:
@@ -107,9 +110,42 @@ def _of_unittest(end: SystemExit, tree: ast.Module | None, path: str) -> bool | 
     place, inner = os.path.join(os.path.dirname(os.__file__), "unittest", "main.py"), trace.tb_next
     while inner.tb_frame.f_code.co_filename == place:
         if inner.tb_next is None:
-            return not end.code and inner.tb_frame.f_locals["self"].result.testsRun > 0
+            return not end.code and _tests_passed(inner.tb_frame.f_locals["self"])
         inner = inner.tb_next
     return None
+
+
+def _tests_passed(run: Any) -> bool:
+    """Of a ``unittest.TestProgram``. No tests at all are a failure, as from Python 3.12 on, and so are skipped ones."""
+    result: Any = getattr(run, "result", None)
+    if not hasattr(result, "wasSuccessful"):  # of another function named main
+        return True
+    whole = [test for test, _ in result.skipped if hasattr(test, "_testMethodName") and not hasattr(test, "test_case")]
+    return bool(result.wasSuccessful() and result.testsRun > len(whole))
+
+
+def _keep_test_runs(tree: ast.Module, module: types.ModuleType) -> list[Any] | None:
+    """Where ``unittest.main(exit=False)`` is a statement, its result is dropped: let it be kept in the list that is
+    returned, with nothing else changed. None where there is no such statement."""
+    kept: list[Any] | None = None
+    for node in ast.walk(tree):
+        call = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(node, ast.Expr) and isinstance(call, ast.Call) and _is_test_run(call):
+            kept = [] if kept is None else kept
+            name = ast.Name("__keep_test_run__", ast.Load())
+            node.value = ast.fix_missing_locations(ast.copy_location(ast.Call(name, [call], []), call))
+    if kept is not None:
+        module.__dict__["__keep_test_run__"] = kept.append
+    return kept
+
+
+def _is_test_run(call: ast.Call) -> bool:
+    function = call.func
+    named = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    stays = any(
+        word.arg == "exit" and isinstance(word.value, ast.Constant) and not word.value.value for word in call.keywords
+    )
+    return named == "main" and stays
 
 
 class Proof:

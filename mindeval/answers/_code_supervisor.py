@@ -23,6 +23,8 @@ CAP_DAC_READ_SEARCH = 2
 MS_REC, MS_PRIVATE, MS_NOSUID, MS_NODEV = 16384, 1 << 18, 2, 4
 MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE, ATTR_READ_ONLY = 442, -100, 0x8000, 1
 TMPFS_BYTES = 1 << 28
+SHARED_MEMORY = b"/dev/shm"
+INTERNET, DATAGRAMS, SET_FLAGS, UP = 2, 2, 0x8914, 1
 PROGRAM_SIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_code_program.py")
 
 
@@ -30,7 +32,7 @@ def main() -> None:
     with open("run.json", encoding="utf-8") as file:
         config = json.load(file)
     os.unlink("run.json")
-    program = config.pop("program")
+    program = config.pop("program").removeprefix("\ufeff")  # as Python reads a file that begins with the mark
     libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
     isolation = unshare(libc) if libc and config["namespaces"] else []
     if libc:
@@ -58,14 +60,23 @@ def unshare(libc: ctypes.CDLL) -> list[str]:
     wanted = NEW_PID | NEW_NET | NEW_IPC | NEW_MOUNT
     user, group = os.getuid(), os.getgid()
     if user == 0 and libc.unshare(wanted) == 0:
+        raise_loopback(libc)
         return ["processes", "network"]
     if libc.unshare(NEW_USER | wanted) != 0:
         return []
+    raise_loopback(libc)
     with contextlib.suppress(OSError):
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             with open(f"/proc/self/{name}", "w") as file:
                 file.write(text)
     return ["processes", "network"]
+
+
+def raise_loopback(libc: ctypes.CDLL) -> None:
+    """The loopback of a new network is down: with it, a program may talk to itself, and nobody else."""
+    end = libc.socket(INTERNET, DATAGRAMS, 0)
+    libc.ioctl(end, SET_FLAGS, b"lo".ljust(16, b"\0") + UP.to_bytes(2, sys.byteorder) + bytes(22))
+    libc.close(end)
 
 
 def watch(config: dict, program: str, libc: ctypes.CDLL | None, isolation: list[str]) -> None:
@@ -132,7 +143,8 @@ class _MountAttributes(ctypes.Structure):
 
 
 def mount(libc: ctypes.CDLL, folder: str, user: int | None) -> bool:
-    """Everything read-only, but an empty file system in memory at ``folder``; /proc shows the new namespace only."""
+    """Everything read-only, but an empty file system in memory at ``folder`` and another for shared memory, which
+    the locks of ``multiprocessing`` need; /proc shows the new namespace only."""
     place = folder.encode()
     owner = os.getuid() if user is None else user
     options = f"size={TMPFS_BYTES},mode=700,uid={owner},gid={owner if user is not None else os.getgid()}".encode()
@@ -140,9 +152,12 @@ def mount(libc: ctypes.CDLL, folder: str, user: int | None) -> bool:
         return False
     if libc.mount(b"tmpfs", place, b"tmpfs", MS_NOSUID | MS_NODEV, options) != 0:
         return False
+    writable = [place]
+    if libc.mount(b"tmpfs", SHARED_MEMORY, b"tmpfs", MS_NOSUID | MS_NODEV, options) == 0:
+        writable.append(SHARED_MEMORY)
     libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV, None)
-    return set_attributes(libc, b"/", AT_RECURSIVE, _MountAttributes(set=ATTR_READ_ONLY)) and set_attributes(
-        libc, place, 0, _MountAttributes(clear=ATTR_READ_ONLY)
+    return set_attributes(libc, b"/", AT_RECURSIVE, _MountAttributes(set=ATTR_READ_ONLY)) and all(
+        set_attributes(libc, one, 0, _MountAttributes(clear=ATTR_READ_ONLY)) for one in writable
     )
 
 

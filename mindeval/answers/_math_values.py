@@ -111,12 +111,50 @@ def power(base: Value, exponent: Value) -> Value:
     return _in_bounds(ctx.exp(a) for a in _numbers(multiply(logs, exponent)))
 
 
+def root(value: Value, degree: Value) -> Value:
+    """The real root where there is one: of a negative number an odd one."""
+    if isinstance(degree, Fraction) and degree.denominator == 1 and degree % 2 and _is_negative(value):
+        return negative(power(negative(value), divide(Fraction(1), degree)))
+    return power(value, divide(Fraction(1), degree))
+
+
 def factorial(value: Value) -> Value:
-    if not isinstance(value, Fraction) or value.denominator != 1 or value < 0:
+    if not isinstance(value, Fraction):
+        return unknown("!", value)
+    if value.denominator != 1 or value < 0:
         raise Unreadable("a factorial of something else than a whole number")
     if value > _MAX_FACTORIAL:
         raise TooLarge("a factorial out of bounds")
     return Fraction(math.factorial(int(value)))
+
+
+def binomial(n: Value, k: Value) -> Value:
+    if not isinstance(n, Fraction) or not isinstance(k, Fraction) or n.denominator != 1 or k.denominator != 1 or n < 0:
+        raise Unreadable("a binomial coefficient of something else than whole numbers")
+    if n > _MAX_FACTORIAL:
+        raise TooLarge("a binomial coefficient out of bounds")
+    return Fraction(math.comb(int(n), int(k)) if k >= 0 else 0)
+
+
+def rounded(name: str, value: Value) -> Value:
+    """``floor`` or ``ceil``."""
+    if not isinstance(value, Fraction):
+        ctx, number = context(), value[0]
+        if len(value) > 1 or ctx.im(number) != 0:
+            return unknown(name, value)
+        nearest = ctx.nint(ctx.re(number))
+        value = Fraction(int(nearest if _noise(number - nearest) else getattr(ctx, name)(ctx.re(number))))
+    return Fraction(math.floor(value) if name == "floor" else math.ceil(value))
+
+
+def unknown(name: str, value: Value) -> Value:
+    """A function that is not known, or not evaluated: one with numbers of its own, a z + b / (z + c)."""
+    a, b, c = _numbers(letter(f"function {name}"))
+    return _in_bounds(a * z + b / (z + c) for z in _numbers(value))
+
+
+def logarithm(value: Value, base: Value) -> Value:
+    return divide(apply("ln", value), apply("ln", base))
 
 
 def apply(name: str, value: Value) -> Value:
@@ -125,6 +163,10 @@ def apply(name: str, value: Value) -> Value:
         return abs(value)
     if name == "exp":
         return power(constant("e"), value)
+    if name == "lg":
+        return logarithm(value, Fraction(10))
+    if name == "log":  # its base is 10, e or 2: what is equal here is equal for each of them
+        return multiply(apply("ln", value), letter("one over the logarithm of the base"))
     function = getattr(context(), _FUNCTIONS.get(name, name))
     try:
         return _in_bounds(function(a) for a in _numbers(value))
@@ -173,6 +215,13 @@ def _small(number: Any) -> bool:
 
 def _noise(number: Any) -> bool:
     return bool(number == 0 or context().mag(number) < _NOISE)
+
+
+def _is_negative(value: Value) -> bool:
+    if isinstance(value, Fraction):
+        return value < 0
+    ctx = context()
+    return len(value) == 1 and ctx.im(value[0]) == 0 and ctx.re(value[0]) < 0
 
 
 def _is_zero(value: Value) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mindeval.answers import _gold, _math, _math_values
-from mindeval.answers._freeform import extract_boxed, extract_text
+from mindeval.answers._freeform import extract_text
 from mindeval.answers._functions import called, function_name, short
+from mindeval.answers._math_statement import extract_math
 from mindeval.answers._result import Extraction
 from mindeval.answers._rows import counted_rows, listed_rows, texts_of
 from mindeval.answers.extraction import extract_choice, extract_number
@@ -47,8 +48,9 @@ class AnswerAccuracy(Metric):
     ``text``    ``extract_text(text)``                    equal text after folding spaces, ", " and a final full stop;
                                                           yes, no, true, false, valid and invalid in any case; a
                                                           reference "(B)" by its letter
-    ``math``    the last box, else ``extract_text(text)`` the same number, expression, tuple, interval or set, exactly;
-                                                          where both state a name ("x =") or a unit, the same of these
+    ``math``    the last box, else the formula of         the same number, expression, tuple, interval, set or words,
+                ``extract_text(text)``                    exactly; where both state a name ("x =") or a unit, the same
+                                                          of these; what cannot be read, if it is written alike
                                                           (``pip install 'mindeval[math]'``)
     a function  ``extract_text(text)``                    what ``match(answer, reference)`` says: True or False
     =========== ========================================= ==========================================================
@@ -162,7 +164,11 @@ class AnswerAccuracy(Metric):
             except ValueError as error:
                 invalid["too large" if _is_too_large(error) else "unreadable"] += 1
                 continue
-            correct += reference is not None and self._same(answer, reference, place)
+            same = reference is not None and self._same(answer, reference, place)
+            correct += same
+            if not same:  # notation that is not understood may only be answered in the same words
+                unreadable += isinstance(reference, _math.Notation)
+                invalid["unreadable"] += isinstance(answer, _math.Notation)
         return {
             "correct": correct,
             "invalid": {reason: n for reason, n in invalid.items() if n},
@@ -179,7 +185,7 @@ class AnswerAccuracy(Metric):
                 return extract_choice(text, letters, options=options, multiple=self.multiple, language=self.language)
             if self.match == "number":
                 return extract_number(text, percent=self.percent)
-            return _boxed_or_text(text) if self.match == "math" else extract_text(text)
+            return extract_math(text) if self.match == "math" else extract_text(text)
         except ValueError as error:
             if _is_too_large(error):
                 return Extraction(None, "too large")
@@ -191,7 +197,7 @@ class AnswerAccuracy(Metric):
             return _gold.letter_set(text, letters)
         if self.match == "number":
             return self._number_of_reference(text) if of_reference else _number(text, self.percent)
-        return _math.parse(text) if self.match == "math" else text
+        return _math.read(text) if self.match == "math" else text
 
     def _number_of_reference(self, text: str) -> Fraction:
         number = extract_number(text, percent=self.percent).answer
@@ -243,11 +249,6 @@ def same_text(answer: str, reference: str) -> bool:
 
 def _folded(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"[,，](?=\s)", " ", text)).strip().rstrip(".。").strip()
-
-
-def _boxed_or_text(text: str) -> Extraction:
-    found = extract_boxed(text)
-    return found if found.answer is not None else extract_text(text)
 
 
 def _as_extraction(found: Any, what: str, place: int, text: str) -> Extraction:

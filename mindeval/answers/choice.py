@@ -188,6 +188,13 @@ class ChoiceAccuracy(Metric):
     ) -> dict[str, Any]:
         rows = listed_rows(predictions, "predictions") if self.mode == "text" else predictions
         counted = counted_rows(mask, rows_of(rows, "predictions"), sample_ids)
+        if groups is not None and not self.grouped:
+            raise ValueError("groups were given, but the metric has none: build it with groups=True or their names")
+        if positions is not None and (self.mode != "letter" or self.inputs != "logits"):
+            raise ValueError(
+                "positions need mode='letter' and inputs='logits', but the metric has "
+                f"{self.mode!r} and {self.inputs!r}"
+            )
         of_mode = {"text": self._of_texts, "loglikelihood": self._of_options, "letter": self._of_letters}[self.mode]
         outcomes, extra = of_mode(rows, labels, counted, options, positions)
         if self.grouped and groups is None:

@@ -65,13 +65,14 @@ def run_python(
     The program runs as ``python program.py`` would run it, with this interpreter: as the module ``__main__``, with its
     source at hand (``inspect``, ``pickle``, ``doctest`` and ``unittest`` work), and its threads are waited for. It has
     a session and an empty working directory of its own, not this process's environment and open files, and limits on
-    CPU time, memory, processes and file sizes. Where the system permits (Linux namespaces) it has no network, sees no
-    other processes, and can write only to its directory. When it ends, or its time is over, it is killed with all its
-    children and its directory is removed.
+    CPU time, memory, processes and file sizes. Where the system permits (Linux namespaces) it has no network but a
+    loopback of its own, sees no other processes, and can write only to its directory and its own shared memory. When
+    it ends, or its time is over, it is killed with all its children and its directory is removed.
 
     A pass is proved by the program's first process after its last statement, and ends with exit code 0. ``exit(0)``
     before that, in a function, a thread or a fork, is not a pass; but for a ``unittest.main()`` as the last statement,
-    which exits by itself: it passes if there were tests and all succeeded.
+    which exits by itself: it passes if tests ran, and not all were skipped, and none failed. So does, anywhere, a
+    ``unittest.main(exit=False)`` whose result is dropped; other test runners must raise, or exit with another code.
 
     This protects from accidents: endless loops, fork bombs, huge allocations, floods of output, stray files. It is not
     a sandbox: code that is written to attack this machine may find a way, or fake a pass. Run what you do not trust in
@@ -131,7 +132,7 @@ def _run(config: dict[str, Any]) -> RunResult:
     verdict_end, report_end = os.pipe()
     environment = {
         "PATH": os.defpath, "HOME": f"{folder}/work", "TMPDIR": f"{folder}/work", "LANG": "C.UTF-8",
-        "MINDEVAL_RUN": mark,
+        "MINDEVAL_RUN": mark, "USER": "user", "LOGNAME": "user",  # the user id has no name
         "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
     }  # fmt: skip
     Path(folder, "run.json").write_text(json.dumps({**config, "report": report_end}), encoding="utf-8")

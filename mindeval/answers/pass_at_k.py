@@ -79,9 +79,16 @@ class PassAtK(Metric):
     mask    ``[B]``                    bool, True counts; other rows may hold anything
     ======= ========================== ==================================================================
 
-    ``result()``: ``pass@k`` for each k, ``avg@n`` (mean share of right samples), ``g_pass@k`` by threshold and its mean
-    over thresholds above 1/2 (``mg_pass@k``), and where answers were given ``cons@n`` (the commonest answer is right;
-    of several equally common answers each counts its share).
+    ``result()``: ``pass@k`` for each k, ``avg@n`` (mean share of right samples), ``g_pass@k`` by threshold,
+    ``mg_pass@k`` for each k above 1, and where answers were given ``cons@n`` (the commonest answer is right; of several
+    equally common answers each counts its share).
+
+    ``mg_pass@k`` is the paper's sum in place of an integral over the thresholds from 1/2 to 1:
+
+    .. math:: \frac{2}{k} \sum_{i=\lceil k/2 \rceil + 1}^{k} \text{G-Pass@}k_{i/k}
+
+    For an even k a perfect model has 1; for an odd one the sum has (k - 1) / 2 terms, and a perfect model (k - 1) / k.
+    For k = 1 it has none, and is not reported.
 
     Args:
         k: One k or several; the first is the value of ``eval()``.
@@ -188,7 +195,8 @@ class PassAtK(Metric):
             )
         for k in self.ks:
             parts[f"g_pass@{k}"] = {str(t): mean(lambda c, k=k, t=t: g_pass_at_k(n, c, k, t)) for t in self.thresholds}
-            parts[f"mg_pass@{k}"] = mean(lambda c, k=k: _mean_g_pass(n, c, k))
+            if k > 1:  # the sum of one sample is empty
+                parts[f"mg_pass@{k}"] = mean(lambda c, k=k: _mean_g_pass(n, c, k))
         return parts
 
 

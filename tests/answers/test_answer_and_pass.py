@@ -67,6 +67,16 @@ def test_problems_are_averaged_over_batches():
     assert result["mg_pass@4"] == pytest.approx(0.5 * (at[0.75] + at[1.0]), abs=1e-15)
 
 
+@pytest.mark.parametrize(("k", "perfect"), [(2, 1.0), (3, 2 / 3), (4, 1.0), (5, 4 / 5), (16, 1.0)])
+def test_the_mean_of_g_pass_is_the_papers_sum_and_none_for_one_sample(k, perfect):
+    # Liu et al., 2024: 2/k times the sum of G-Pass@k at i/k over i = ceil(k/2) + 1, ..., k; each is 1 if all are right
+    metric = PassAtK((1, k), 16)
+    metric.update(np.ones((3, 16), bool))
+    metric.eval()
+    assert metric.result()[f"mg_pass@{k}"] == perfect
+    assert "mg_pass@1" not in metric.result() and metric.result()["g_pass@1"]["1.0"] == 1.0
+
+
 def test_majority_votes_share_ties_and_ignore_empty_answers():
     assert majority(["5", "5", "7"], [True, True, False]) == (1, 1)
     assert majority(["5", "7"], [True, False]) == (2, 1)

@@ -486,3 +486,23 @@ def test_an_impossible_option_is_never_chosen():
     assert ChoiceAccuracy(mode="loglikelihood")([[-np.inf, -9.0], [-9.0, -np.inf]], ["B", "A"]) == 1.0
     with pytest.raises(TypeError, match="groups must be named by str or int, but got True"):
         ChoiceAccuracy(mode="text", groups=True).update(["A"], ["A"], None, [True])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "row", "message"),
+    [
+        ({"mode": "text"}, (["A"], ["A"], None, ["law"]), "groups were given, but the metric has none"),
+        ({"mode": "loglikelihood"}, ([[-1.0, -2.0]], [0], None, ["law"]), "groups were given, but the metric has none"),
+        ({"mode": "text"}, (["A"], ["A"], None, None, None, [0]), "positions need mode='letter'.*'text'"),
+        ({"mode": "loglikelihood"}, ([[-1.0, -2.0]], [0], None, None, None, [0]), "positions need mode='letter'"),
+        (
+            {"tokenizer_or_ids": LETTERS, "inputs": "log_probs"},
+            ([[-1.0, -2.0, -3.0, -4.0]], [0], None, None, None, [0]),
+            "positions need mode='letter' and inputs='logits'.*'log_probs'",
+        ),
+    ],
+)
+def test_inputs_that_a_metric_would_ignore_are_refused(arguments, row, message):
+    metric = ChoiceAccuracy(**arguments)
+    with pytest.raises(ValueError, match=f"For 'ChoiceAccuracy.update', {message}"):
+        metric.update(*row)

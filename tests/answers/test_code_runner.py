@@ -203,6 +203,9 @@ def test_the_program_is_the_main_module_and_its_source_is_at_hand():
 TEST_CASE = "import unittest\nclass Sums(unittest.TestCase):\n    def test_sum(self):\n        assert 1 + 1 == {}\n"
 
 
+TWO_TESTS = "import unittest\nclass Two(unittest.TestCase):\n def test_a(self): {}\n def test_b(self): {}\n"
+
+
 @pytest.mark.parametrize(
     ("program", "status", "said"),
     [
@@ -210,6 +213,29 @@ TEST_CASE = "import unittest\nclass Sums(unittest.TestCase):\n    def test_sum(s
         (TEST_CASE.format(3) + "unittest.main()", "failed", "FAILED (failures=1)"),
         (TEST_CASE.format("exit(0)") + "unittest.main()", "failed", "FAILED (errors=1)"),
         ("import unittest\nunittest.main()", "failed", "Ran 0 tests"),
+        # nothing was tested
+        (
+            TEST_CASE.replace("class", "@unittest.skip('later')\nclass").format(2) + "unittest.main()",
+            "failed",
+            "skipped=1",
+        ),
+        (TEST_CASE.format("self.skipTest('later')") + "unittest.main()", "failed", "skipped=1"),
+        (TWO_TESTS.format("self.skipTest('later')", "pass") + "unittest.main()", "passed", "skipped=1"),
+        (
+            TWO_TESTS.format("\n  for i in 1, 2, 3:\n   with self.subTest(i=i): self.skipTest('later')", "pass")
+            + "unittest.main()",
+            "passed",
+            "skipped=3",
+        ),
+        # Python goes on after these, and drops what they say
+        (TEST_CASE.format(3) + "unittest.main(exit=False)", "failed", "FAILED (failures=1)"),
+        (TEST_CASE.format(3) + "def check():\n    unittest.main(argv=['x'], exit=False)\ncheck()", "failed", "FAILED"),
+        (TEST_CASE.format(2) + "if __name__ == '__main__':\n    unittest.main(exit=False)\n", "passed", "Ran 1 test"),
+        (TEST_CASE.format("None") + "unittest.main(exit=False)\n", "failed", "FAILED (failures=1)"),
+        ("import unittest\nunittest.main(exit=False)", "failed", "Ran 0 tests"),
+        ("def main(exit): return 1\nmain(exit=False)", "passed", ""),
+        # the program sees to the result itself
+        (TEST_CASE.format(3) + "assert unittest.main(exit=False).result.failures", "passed", "FAILED (failures=1)"),
         # the tests that count come after the exit
         (TEST_CASE.format(2) + "unittest.main()\nassert False", "exited early", "Ran 1 test"),
     ],
@@ -287,6 +313,40 @@ def test_where_permitted_there_is_no_network():
     if "network" not in result.isolation:
         pytest.skip("this system permits no network namespaces")
     assert result.status == "failed" and "unreachable" in result.detail
+
+
+TALK = (
+    "import socket\n"
+    "server = socket.socket()\nserver.bind(('127.0.0.1', 0))\nserver.listen()\n"
+    "client = socket.create_connection(server.getsockname(), 1)\nclient.send(b'word')\n"
+    "assert server.accept()[0].recv(4) == b'word'\n"
+    "try:\n    socket.create_connection(('192.0.2.1', 9), 1)\nexcept OSError:\n    pass\nelse:\n    assert False\n"
+)
+WORKERS = (
+    "import multiprocessing, os\nfrom multiprocessing import shared_memory\n"
+    "def square(x):\n    return x * x\n"
+    "def put(queue, lock):\n    with lock:\n        queue.put(os.getpid())\n"
+    "if __name__ == '__main__':\n"
+    "    with multiprocessing.Pool(2) as pool:\n        assert pool.map(square, [1, 2, 3]) == [1, 4, 9]\n"
+    "    queue, lock = multiprocessing.Queue(), multiprocessing.Lock()\n"
+    "    child = multiprocessing.Process(target=put, args=(queue, lock))\n    child.start()\n"
+    "    assert queue.get(timeout=5) == child.pid\n    child.join()\n"
+    "    assert os.listdir('/dev/shm') == [], os.listdir('/dev/shm')\n"
+)
+
+
+@pytest.mark.parametrize("namespaces", [True, False])
+@pytest.mark.parametrize("program", [TALK, WORKERS], ids=["loopback", "multiprocessing"])
+def test_a_program_may_talk_to_itself(program, namespaces):
+    if not namespaces:  # then the network and the shared memory are those of the system, with what others have there
+        program = program.split("try:")[0].replace("os.listdir('/dev/shm') == []", "True")
+    result = run(program, namespaces)
+    assert result.passed, result
+
+
+def test_the_user_has_a_name_and_a_source_may_begin_with_a_byte_order_mark():
+    result = run_python("\ufeffimport getpass\nassert getpass.getuser() == 'user'", allow_code_execution=True)
+    assert result.passed, result
 
 
 def test_where_permitted_other_processes_are_out_of_reach():

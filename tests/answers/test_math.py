@@ -174,6 +174,19 @@ def test_any_text_is_read_or_refused(pieces):
     assert equal(answer, parse(text))
 
 
+def test_work_is_bounded_for_nested_and_repeated_notation():
+    for text in (
+        r"2\frac{" * 20 + "1" + "}{x}" * 20, "f(" * 29 + "x" + ")" * 29, "x" + "!" * 200, r"\binom{999}{499}" * 18,
+        ",".join([r"\pm1"] * 60), r"\lfloor x\rfloor" * 18, "0." + "1" * 100 + r"\overline{" + "7" * 150 + "}",
+    ):  # fmt: skip
+        try:
+            parse(text)
+        except Unreadable:
+            continue
+    with pytest.raises(Unreadable):
+        parse(r"\binom{100000}{5}")
+
+
 def test_the_metric_reads_boxes_statements_and_counts_the_unreadable():
     metric = AnswerAccuracy("math")
     texts = [r"So \boxed{\frac{2}{4}}.", "The answer is 0.5.", r"The answer is $1/2$", "the answer is 9^9^9^9", "3"]
