@@ -65,7 +65,7 @@ def leaves(outputs: Any) -> tuple:
 
 
 def nested(outputs: Any) -> bool:
-    for output in outputs:
+    for output in outputs:  # noqa: SIM110 - graphs have no any() of a generator
         if isinstance(output, (tuple, list)):
             return True
     return False

@@ -126,8 +126,8 @@ def tensors_of(batch: Sequence[Any], columns: dict | None) -> tuple:
             continue
         if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
             raise TypeError(
-                f"For 'EvalCell', columns of the batch must be Tensors or arrays of numbers, but got {describe(column)} "
-                f"as column {place}"
+                f"For 'EvalCell', columns of the batch must be Tensors or arrays of numbers, but got "
+                f"{describe(column)} as column {place}"
             )
         given[place] = ms.Tensor(column)
     return tuple(given)
