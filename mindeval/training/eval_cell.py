@@ -55,7 +55,8 @@ class EvalCell(nn.Cell):
         network: the Cell to evaluate.
         metrics: the metrics that will be updated: one, a collection, a list or a dict. They say what is computed:
             ``Perplexity`` and ``Accuracy`` with their ``ignore_index``, ``shift`` and ``vocab_size``, metrics with a
-            ``head()`` (``YesNoAccuracy``, ``ChoiceAccuracy``) its numbers.
+            ``head()`` (``YesNoAccuracy``, ``ChoiceAccuracy``) its numbers. ``Loss`` takes the NLL of the first of them
+            that reads tokens, with that one's settings.
         columns: role -> index of the batch's column. ``"inputs"``: one index or several, what the network is called
             with; ``"labels"``; ``"mask"`` (bool, True where a position counts); ``"positions"`` ``[B]`` for heads;
             ``"answers"``: labels of the heads' metrics, where they are not ``"labels"``; ``"texts"``, which must be the
@@ -78,12 +79,13 @@ class EvalCell(nn.Cell):
     Raises:
         ValueError: for metrics or columns that do not fit; when called, if logits are narrower than a metric's
             ``vocab_size``, or shapes do not match.
-        TypeError: when called, if a column that is a mask is not boolean.
+        TypeError: if ``lm_head`` is no weight; when called, if a column that is a mask is not boolean, or one is
+            neither a Tensor nor an array of numbers.
 
     What is wrong with the values of a batch is an error of the metric's ``update`` (of a distributed metric, of its
     ``eval`` on every rank): a label outside of the vocabulary, a position outside of its row, a mask of the network
     with other numbers than 0 and 1, a mask that does not fit the answers, NaN under ``"argmax"``. What does not count
-    may be anything.
+    may be anything. Infinite logits are ranked as on the host.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``

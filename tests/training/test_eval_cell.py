@@ -745,3 +745,12 @@ def test_a_dynamic_graph_refuses_a_mask_of_another_shape(mask):
     ids, labels = IDS[:5], LABELS[:5]
     with pytest.raises(ValueError, match=r"mask must have shape \[5, 6\] as the labels, but got \["):
         cell(ids, labels, mask)
+
+
+@pytest.mark.parametrize("first", ["perplexity", "shifted"])
+def test_loss_takes_the_nll_of_the_first_metric_that_reads_tokens(first):
+    members = {"perplexity": Perplexity(), "shifted": Perplexity(shift=True)}
+    metrics = MetricCollection({"loss": Loss(), first: members.pop(first), **members})
+    metrics.update(*EvalCell(Bigram(), metrics)(IDS, LABELS))
+    values = metrics.eval()
+    assert values["loss"] == pytest.approx(math.log(values[first]), abs=1e-12)
