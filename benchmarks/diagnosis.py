@@ -19,6 +19,7 @@ KINDS = {  # what was made -> what must be found
     "not_finite": {"not_finite"},
     "not_falling": {"not_falling"},
     "rising": {"rising"},
+    "rising_again": {"rising_again"},
     "spikes": {"spikes"},
     "overfitting": {"overfitting"},
     "still_falling": {"still_falling"},
@@ -47,6 +48,9 @@ def generate(kind: str, seed: int) -> tuple[list[dict], set[str]]:
         train = np.full(points, start)
     elif kind == "rising":
         train = start * (1 + rng.uniform(0.15, 0.8) * t)
+    elif kind == "rising_again":  # diverges after a share of the run
+        turn = int(rng.uniform(0.35, 0.8) * points)
+        train[turn:] = train[turn] * (1 + rng.uniform(0.2, 1.5) * np.linspace(0, 1, points - turn))
     elif kind == "overfitting":
         train = floor + (start - floor) * (1 + points * 0.5 * t) ** -power - 0.4 * floor * t
     warm = rng.random() < 0.5 and kind not in ("not_falling", "rising")

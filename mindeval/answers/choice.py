@@ -12,7 +12,7 @@ from mindeval.answers._choice_counts import WIDTH, chosen, group_totals, outcome
 from mindeval.answers._rows import counted_rows, listed_rows, rows_of, texts_of
 from mindeval.answers.extraction import extract_choice
 from mindeval.answers.heads import CandidateHead
-from mindeval.answers.yes_no import warn_of_tiny_mass
+from mindeval.answers.yes_no import refuse_tokens_of_single_ids, warn_of_tiny_mass
 from mindeval.constructors import one_of
 from mindeval.metric import Metric
 from mindeval.state import Count, Counts, ExactSum, Grouped, State
@@ -208,6 +208,7 @@ class ChoiceAccuracy(Metric):
     def _of_letters(
         self, predictions: Any, labels: Any, counted: np.ndarray, options: Any, positions: Any
     ) -> tuple[dict[int, np.ndarray], dict[str, Any]]:
+        refuse_tokens_of_single_ids(predictions, self.candidates, self.inputs)
         ids = [candidate.ids[0] for candidate in self.candidates]
         log_probs = _scores.read(predictions, ids, counted, self.inputs, positions, self.nll, self.vocab_size)
         members = [[i for i, c in enumerate(self.candidates) if c.label == choice] for choice in self.choices]

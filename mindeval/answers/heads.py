@@ -18,6 +18,9 @@ class CandidateHead(nn.Cell):
     Args:
         ids: C token ids, such as those of ``YesNoAccuracy(...).candidates``.
 
+    Raises:
+        ValueError: when called, for logits ``[B, T, V]`` without positions, or ``[B, V]`` with them.
+
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
 
@@ -35,6 +38,11 @@ class CandidateHead(nn.Cell):
     def construct(self, logits: ms.Tensor, positions: ms.Tensor | None = None) -> ms.Tensor:
         if self.cast_first:
             logits = logits.astype(ms.float32)
+        if logits.ndim != (2 if positions is None else 3):
+            raise ValueError(
+                f"For 'CandidateHead', logits must have shape [B, V], or [B, T, V] with positions [B], but got "
+                f"{logits.ndim} axes {'without' if positions is None else 'with'} positions"
+            )
         if positions is not None:
             batch, length, width = logits.shape
             rows = ops.arange(0, batch) * length + positions.astype(ms.int64)

@@ -40,7 +40,8 @@ class YesNoAccuracy(Metric):
     predictions ``[B, V]``              logits of the token after the prompt (``inputs="logits"``)
     predictions ``[B, T, V]``           the same with ``positions`` ``[B]``: the last token of each prompt
     predictions ``[B, C]``              log P or NLL of each of ``candidates``, in nats
-    predictions ``[B, C, T]``           the same for each token of a candidate, 0 where it has fewer
+    predictions ``[B, C, T]``           the same for each token of a candidate, 0 where it has fewer (log P only
+                                        where a candidate has several)
     labels      ``[B]``                 bool (or 0/1), True for yes
     mask        ``[B]``                 bool, True counts; other rows may hold anything
     =========== ======================= ===================================================================
@@ -127,6 +128,7 @@ class YesNoAccuracy(Metric):
     ) -> dict[str, Any]:
         rows = rows_of(predictions, "predictions")
         counted = counted_rows(mask, rows, sample_ids)
+        refuse_tokens_of_single_ids(predictions, self.candidates, self.inputs)
         ids = [candidate.ids[0] for candidate in self.candidates]
         log_probs = _scores.read(predictions, ids, counted, self.inputs, positions, self.nll, self.vocab_size)
         gold = inputs.to_numpy(kept_rows(labels, counted, False), "labels")
@@ -158,6 +160,18 @@ class YesNoAccuracy(Metric):
             "majority_baseline": max(positives, negatives) / samples,
             "left_out": dict(self.left_out),
         }
+
+
+def refuse_tokens_of_single_ids(predictions: Any, candidates: Sequence[_candidates.Candidate], kind: str) -> None:
+    """Log-probabilities ``[B, C, T]`` of candidates of one token each are ``[B, T, V]`` that were gathered wrongly."""
+    several = kind != "log_probs" or any(len(candidate.ids) > 1 for candidate in candidates)
+    if several:
+        return
+    shape = list(inputs.tensor_or_array(predictions, kind).shape)
+    if len(shape) == 3:
+        raise ValueError(
+            f"log_probs must have shape [B, {len(candidates)}], as no candidate has several tokens, but got {shape}"
+        )
 
 
 def warn_of_tiny_mass(metric: str, mass: float) -> None:

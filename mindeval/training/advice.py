@@ -25,6 +25,17 @@ TEXTS: dict[str, dict[str, tuple[str, str]]] = {
             "降低学习率或延长预热；检查损失的符号和数据的顺序。",
         ),
     },
+    "rising_again": {
+        "en": (
+            "The training loss rises again since step {since}: from {lowest} to {last} at step {last_step}.",
+            "Go back to a checkpoint from before this step; lower the learning rate or let it decay, clip gradients, "
+            "and look at the data from there on.",
+        ),
+        "zh": (
+            "训练损失自第 {since} 步起再次上升：从 {lowest} 升到第 {last_step} 步的 {last}。",
+            "从该步之前的检查点恢复；降低学习率或使其衰减，裁剪梯度，并检查此后的数据。",
+        ),
+    },
     "not_falling": {
         "en": (
             "The training loss did not fall: {first} at the start (step {first_step}), {last} at the end (step "

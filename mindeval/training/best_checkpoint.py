@@ -37,8 +37,10 @@ class BestCheckpoint(Monitor):
         group: the communication group of the ranks that train together; by default all.
 
     Raises:
-        ValueError: if the metric's direction is not known and no mode is given, the monitored name is unknown, ranks
-            see different values, or the evaluation is of an earlier step.
+        ValueError: if the metric's direction is not known and no mode is given, ranks see different values, or the
+            evaluation is of an earlier step. At the end of the training: if there were evaluations and none of them
+            had the monitored name (one without it is left out, with a warning), or the last was not seen because it
+            stands before EvalCallback. That there was no evaluation at all is a warning.
         TypeError: for an argument of another type, or a monitored value that is no number.
 
     Supported Platforms:
@@ -78,7 +80,9 @@ class BestCheckpoint(Monitor):
     def on_train_begin(self, run_context: Any) -> None:
         super().on_train_begin(run_context)
         kept = self._note.exists() and self.file.exists()  # a note without its weights says nothing
-        own = self._note.read_text() if distributed.this_rank(self.group) == 0 and kept else ""
+        own = (
+            self._note.read_bytes().decode(errors="replace") if distributed.this_rank(self.group) == 0 and kept else ""
+        )
         text = wire.everywhere(own, self.group)[0]
         if not text:
             return
@@ -87,7 +91,7 @@ class BestCheckpoint(Monitor):
             monitor, mode, value, step = saved["monitor"], saved["mode"], float(saved["value"]), int(saved["step"])
             if math.isnan(value):
                 raise ValueError("NaN is never the best")
-        except (ValueError, TypeError, KeyError, OverflowError):
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             logger.warning("%s %s is not a note of this callback, and its value is not used", self._kind, self._note)
             return
         if monitor == self.monitor and self.mode in (None, mode):
@@ -128,10 +132,6 @@ class BestCheckpoint(Monitor):
             unfinished.write_text(json.dumps(note))
             os.replace(unfinished, self._note)
 
-    def _look(self, run_context: Any) -> None:
-        context = run_context.original_args()
-        evaluation = context.get("mindeval_evaluation")
-        fresh = evaluation is not None and evaluation is not self._seen
-        if fresh and context.get("mindeval_evaluated_at") not in (None, self._step):
-            raise ValueError("For 'BestCheckpoint', put it behind EvalCallback in the list of callbacks")
-        super()._look(run_context)
+    def _misplaced(self) -> None:
+        """The weights of now are not those that were evaluated."""
+        raise ValueError("For 'BestCheckpoint', put it behind EvalCallback in the list of callbacks")

@@ -54,6 +54,9 @@ def _fall(before: float, after: float) -> float:
 
 def not_finite(records: Sequence[dict]) -> list[Finding]:
     bad = [(step, "loss") for step, value in points(records, "loss", "train") if not math.isfinite(value)]
+    known = {step for step, _ in bad}
+    largest = points(records, "loss_max", "train")
+    bad += [(step, "loss_max") for step, value in largest if not math.isfinite(value) and step not in known]
     for name in metric_names(records):
         bad += [(step, name) for step, value in points(records, name, "eval") if not math.isfinite(value)]
     if not bad:
@@ -64,23 +67,41 @@ def not_finite(records: Sequence[dict]) -> list[Finding]:
 
 
 def course(training: Series, limits: Thresholds) -> list[Finding]:
-    """At most one of: not falling, plateau, still falling."""
+    """At most one of: rising, rising again, not falling, plateau, still falling."""
     values = [value for _, value in training]
     noise = _noise(values)
     first, last = _middle(values, 0, 0.2), _middle(values, 0.8, 1)
     error = 1.2533 * noise / math.sqrt(max(1, len(values) // 5))  # of a median of a fifth
     whole = {"first": first, "last": last, "first_step": training[0][0], "last_step": training[-1][0]}
+    again = rising_again(training, noise, limits)
+    if again:
+        return again
     if _fall(first, last) < limits.not_falling:
         rising = last > first + 4 * error and _fall(first, last) < -limits.not_falling
         return [Finding("rising" if rising else "not_falling", "error" if rising else "warning", whole)]
     middle = _middle(values, 0.4, 0.6)
-    if _fall(middle, last) < limits.plateau and 2 * error <= limits.plateau * abs(middle):
+    risen = last - middle > max(limits.plateau * abs(middle), 4 * error)
+    if not risen and _fall(middle, last) < limits.plateau and 2 * error <= limits.plateau * abs(middle):
         since = training[int(0.4 * len(training))][0]
         return [Finding("plateau", "note", {**whole, "since": since, "level": middle})]
     before = _middle(values, 0.6, 0.8)
     if _fall(before, last) > limits.still_falling and before - last > 4 * error:
         return [Finding("still_falling", "note", {**whole, "before": before, "fall": _fall(before, last)})]
     return []
+
+
+def rising_again(training: Series, noise: float, limits: Thresholds) -> list[Finding]:
+    """A loss that fell and ends above its lowest level, of medians over a tenth of the run."""
+    size = max(5, len(training) // 10)
+    levels = [statistics.median([v for _, v in training[at : at + size]]) for at in range(len(training) - size + 1)]
+    lowest = min(range(len(levels)), key=levels.__getitem__)
+    rise = levels[-1] - levels[lowest]
+    fell = _fall(levels[0], levels[lowest]) >= limits.not_falling
+    if not fell or rise <= limits.rising_again * abs(levels[lowest]) or rise <= 4 * noise:
+        return []
+    (step, _), (last_step, _) = training[lowest + size // 2], training[-1]
+    evidence = {"first": levels[0], "lowest": levels[lowest], "since": step, "last": levels[-1], "last_step": last_step}
+    return [Finding("rising_again", "error", evidence)]
 
 
 def spikes(training: Series, limits: Thresholds) -> list[Finding]:
@@ -139,6 +160,8 @@ def scores_against_loss(records: Sequence[dict], name: str, evaluated: Series, l
         if not names.is_generation(score):
             continue
         pairs = [(step, v, losses[step]) for step, v in points(records, score, "eval") if step in losses]
+        while pairs and pairs[-1][1] == 0:  # that is a finding of its own
+            pairs.pop()
         if len(pairs) < limits.evaluations:
             continue
         values = [value for _, value, _ in pairs]

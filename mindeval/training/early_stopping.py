@@ -22,7 +22,8 @@ class EarlyStopping(Monitor):
         group: the communication group of the ranks that train together; by default all.
 
     Raises:
-        ValueError, TypeError: see ``BestCheckpoint``.
+        ValueError, TypeError: see ``BestCheckpoint``; where it stands before EvalCallback, it sees values a step late
+            and warns.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``

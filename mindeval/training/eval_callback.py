@@ -17,7 +17,7 @@ from mindeval.collection import MetricCollection
 from mindeval.metric import Metric
 from mindeval.training import arguments
 from mindeval.training.board import Board
-from mindeval.training.evaluation import Evaluation, evaluation_of
+from mindeval.training.evaluation import Evaluation, checked, evaluation_of, publish
 from mindeval.training.history import History
 from mindeval.training.window import Window
 
@@ -31,7 +31,7 @@ class EvalCallback(train.Callback):
     at the same steps; rank 0 writes. Training losses are averaged over the ranks; speeds are summed.
 
     Args:
-        evaluate: a function without arguments that returns name -> value, or ``(network, dataset, metrics)``:
+        evaluate: a function without arguments that returns name -> number, or ``(network, dataset, metrics)``:
             ``network(*batch)`` gives what ``metrics.update`` takes, as ``EvalCell`` does; metrics are a metric, a
             ``MetricCollection`` or a dict. None records training losses alone, for ``Model.fit``, whose own
             evaluations are recorded as well.
@@ -44,12 +44,16 @@ class EvalCallback(train.Callback):
         summary: a folder for MindSpore summary scalars and, where the package ``tensorboard`` is installed, its events
             (in the folder ``tensorboard`` within).
         on_error: ``"raise"``, or ``"log"``: an evaluation that fails is recorded as an error, and training goes on. All
-            ranks do the same if any of them fails; a function must fail on all ranks or come back on all.
+            ranks do the same if any of them fails; a function must fail on all ranks or come back on all. A history or
+            summary that cannot be written (its folder is gone, the disk is full) is logged as well, and its record is
+            lost. With ``evaluate=None`` it is MindSpore that evaluates: an evaluation that fails within ``Model.fit``
+            ends it whatever is said here.
         group: the communication group of the ranks that train together; by default all.
 
     Raises:
         ValueError: if it is not said when to evaluate, or a number is not positive.
-        TypeError: for an argument of another type.
+        TypeError: for an argument of another type. In training: for an evaluated value that is no number, unless
+            ``on_error="log"``.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -101,6 +105,7 @@ class EvalCallback(train.Callback):
         self._window = Window(log_every_n_steps, tokens_per_step)
         self._board = Board(summary) if summary is not None and writes else None
         self._step = first_step
+        self._evaluated_at: int | None = None  # the last evaluation in training, failed or not
         self._training = False
 
     # -- hooks of MindSpore ------------------------------------------------------------------------------------------
@@ -111,7 +116,9 @@ class EvalCallback(train.Callback):
         resumed = known > 0
         self.first_step = self._step  # MindSpore counts the steps of another run from 1 again
         ranks = distributed.world_size(self.group)
-        self.history.append({"kind": "start", "step": self.first_step, "resumed": resumed, "ranks": ranks})
+        self._keep({"kind": "start", "step": self.first_step, "resumed": resumed, "ranks": ranks})
+        run_context.original_args().mindeval_first_step = self.first_step  # for BestCheckpoint and EarlyStopping
+        self._evaluated_at = None
         self._window.start(self.first_step)
         self._training = True
 
@@ -123,15 +130,15 @@ class EvalCallback(train.Callback):
             self._log(context)
         if self.evaluate is not None and _passes(before, self._step, self.every_n_steps):
             self._log(context)
-            self._evaluate(context)
+            self._evaluate_in_training(context)
 
     def on_train_epoch_end(self, run_context: Any) -> None:
         context = run_context.original_args()
-        done_at_this_step = self.last is not None and self.last.step == self._step
+        done_at_this_step = self._evaluated_at == self._step
         due = self.every_n_epochs is not None and int(context.cur_epoch_num) % self.every_n_epochs == 0
         if self.evaluate is not None and due and not done_at_this_step:
             self._log(context)
-            self._evaluate(context)
+            self._evaluate_in_training(context)
 
     def on_eval_begin(self, run_context: Any) -> None:
         """``Model.fit`` evaluates in the middle of a window: its time is not one of training."""
@@ -142,48 +149,69 @@ class EvalCallback(train.Callback):
         context = run_context.original_args()
         metrics = context.get("metrics")
         if self.evaluate is None and metrics and self._training:
-            self._record(evaluation_of(self._step, metrics), context)
+            self._of_fit(metrics, context)
         self._window.go_on()
 
     def on_train_end(self, run_context: Any) -> None:
         self._log(run_context.original_args())
         self._training = False
         if self._board is not None:
-            self._board.close()
+            with self._writing("the end of the summary"):
+                self._board.close()
 
     # -- evaluations ---------------------------------------------------------------------------------------------------
 
     def evaluate_now(self, step: int = 0) -> dict[str, Any] | None:
-        """Evaluate and record outside of training; the values, or None if it failed with ``on_error="log"``."""
+        """Evaluate and record outside of training; the values, or None if it failed with ``on_error="log"``.
+
+        ``step`` is what is recorded; where a training goes on from is not changed.
+        """
         if self.evaluate is None:
             raise ValueError("For 'EvalCallback', there is nothing to evaluate: evaluate is None")
-        self._step = step
-        self._evaluate(None)
-        return None if self.last is None or self.last.step != step else self.last.metrics
+        evaluation = self._evaluate(None, arguments.whole(step, 0, "For 'EvalCallback.evaluate_now', step"))
+        return None if evaluation is None else evaluation.metrics
 
-    def _evaluate(self, context: Any) -> None:
+    def _evaluate_in_training(self, context: Any) -> None:
+        self._evaluated_at = self._step
+        evaluation = self._evaluate(context, self._step)
+        self._window.start(self._step)
+        if evaluation is not None:
+            publish(evaluation, context)
+
+    def _evaluate(self, context: Any, step: int) -> Evaluation | None:
+        """The evaluation, kept; None if it failed."""
         assert self.evaluate is not None
         networks = [] if context is None else [context.get("train_network"), context.get("network")]
         started, values, failure = time.perf_counter(), {}, None
         with training_mode_kept(*networks, getattr(self.evaluate, "network", None)):
             try:
-                values = dict(self.evaluate())
+                values = checked(self.evaluate())
             except Exception as error:
                 failure = error
         errors = self._errors_everywhere(failure)
-        self._window.start(self._step)
         if not errors:
-            higher = getattr(self.evaluate, "higher_is_better", {})
-            evaluation = evaluation_of(self._step, values, higher)
-            if context is not None:  # for BestCheckpoint and EarlyStopping
-                context.mindeval_evaluation = evaluation
-                context.mindeval_evaluated_at = int(context.cur_step_num)
+            evaluation = evaluation_of(step, values, getattr(self.evaluate, "higher_is_better", {}))
             self._record(evaluation, context, time.perf_counter() - started)
-            return
+            return evaluation
         if self.on_error == "raise":
-            raise failure or RuntimeError(f"the evaluation at step {self._step} failed on other ranks: {errors}")
-        logger.error("the evaluation at step %d failed; training goes on: %s", self._step, errors, exc_info=failure)
-        self.history.append({"kind": "error", "step": self._step, "epoch": _epoch(context), "error": errors})
+            raise failure or RuntimeError(f"the evaluation at step {step} failed on other ranks: {errors}")
+        self._failed(step, context, errors, failure)
+        return None
+
+    def _of_fit(self, values: Mapping[str, Any], context: Any) -> None:
+        """What ``Model.fit`` has evaluated."""
+        try:
+            evaluation = evaluation_of(self._step, checked(values))
+        except (TypeError, ValueError) as error:
+            if self.on_error == "raise":
+                raise
+            self._failed(self._step, context, str(error), error)
+            return
+        self._record(evaluation, context)
+
+    def _failed(self, step: int, context: Any, errors: str, failure: Exception | None) -> None:
+        logger.error("the evaluation at step %d failed; training goes on: %s", step, errors, exc_info=failure)
+        self._keep({"kind": "error", "step": step, "epoch": _epoch(context), "error": errors})
 
     def _errors_everywhere(self, failure: Exception | None) -> str:
         """What failed on any rank, the same text on all; empty if nothing did."""
@@ -195,22 +223,39 @@ class EvalCallback(train.Callback):
 
     def _record(self, evaluation: Evaluation, context: Any, seconds: float | None = None) -> None:
         self.last = evaluation
-        values = {name: value for name, value in evaluation.metrics.items() if isinstance(value, (int, float))}
+        values = evaluation.metrics
         record: dict[str, Any] = {"kind": "eval", "step": evaluation.step, "epoch": _epoch(context), "metrics": values}
         if seconds is not None:
             record["seconds"] = self._from_rank_0(round(seconds, 6))
-        self.history.append({**record, "higher_is_better": evaluation.higher_is_better})
-        if self._board is not None:
-            self._board.write({f"eval/{name}": value for name, value in values.items()}, evaluation.step)
+        self._keep({**record, "higher_is_better": evaluation.higher_is_better})
+        self._draw({f"eval/{name}": value for name, value in values.items() if value is not None}, evaluation.step)
 
     def _log(self, context: Any) -> None:
         figures = self._window.close(self._step, self.group)
         if figures is None:
             return
-        self.history.append({"kind": "train", "step": self._step, "epoch": _epoch(context), **figures})
+        self._keep({"kind": "train", "step": self._step, "epoch": _epoch(context), **figures})
+        names = ("loss", "tokens_per_second", "steps_per_second")
+        self._draw({f"train/{name}": figures[name] for name in names if name in figures}, self._step)
+
+    def _keep(self, record: dict[str, Any]) -> None:
+        with self._writing(f"the record {record['kind']!r} of step {record['step']}"):
+            self.history.append(record)
+
+    def _draw(self, values: Mapping[str, float], step: int) -> None:
         if self._board is not None:
-            names = ("loss", "tokens_per_second", "steps_per_second")
-            self._board.write({f"train/{name}": figures[name] for name in names if name in figures}, self._step)
+            with self._writing(f"the summary of step {step}"):
+                self._board.write(values, step)
+
+    @contextmanager
+    def _writing(self, what: str) -> Iterator[None]:
+        """With ``on_error="log"`` a full disk ends no training."""
+        try:
+            yield
+        except Exception as error:
+            if self.on_error == "raise":
+                raise
+            logger.error("%s could not be written, and is lost; training goes on: %s", what, error)
 
     def _from_rank_0(self, value: float) -> float:
         return float(wire.everywhere(repr(value), self.group)[0])

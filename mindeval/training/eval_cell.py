@@ -17,8 +17,10 @@ from mindeval.training.eval_graph import (
     HiddenNLL,
     aligned,
     bad_flags,
+    checked_hidden,
     chosen,
     effective_width,
+    flat_as,
     input_places,
     leaves,
     place_of,
@@ -27,6 +29,7 @@ from mindeval.training.eval_graph import (
     width_of,
 )
 from mindeval.training.eval_outputs import GlobalSums, Outputs, flags, head_outputs, token_batch
+from mindeval.training.unranked import ranked
 
 
 class EvalCell(nn.Cell):
@@ -52,7 +55,8 @@ class EvalCell(nn.Cell):
         network: the Cell to evaluate.
         metrics: the metrics that will be updated: one, a collection, a list or a dict. They say what is computed:
             ``Perplexity`` and ``Accuracy`` with their ``ignore_index``, ``shift`` and ``vocab_size``, metrics with a
-            ``head()`` (``YesNoAccuracy``, ``ChoiceAccuracy``) its numbers.
+            ``head()`` (``YesNoAccuracy``, ``ChoiceAccuracy``) its numbers. ``Loss`` takes the NLL of the first of them
+            that reads tokens, with that one's settings.
         columns: role -> index of the batch's column. ``"inputs"``: one index or several, what the network is called
             with; ``"labels"``; ``"mask"`` (bool, True where a position counts); ``"positions"`` ``[B]`` for heads;
             ``"answers"``: labels of the heads' metrics, where they are not ``"labels"``; ``"texts"``, which must be the
@@ -75,12 +79,13 @@ class EvalCell(nn.Cell):
     Raises:
         ValueError: for metrics or columns that do not fit; when called, if logits are narrower than a metric's
             ``vocab_size``, or shapes do not match.
-        TypeError: when called, if a column that is a mask is not boolean.
+        TypeError: if ``lm_head`` is no weight; when called, if a column that is a mask is not boolean, or one is
+            neither a Tensor nor an array of numbers.
 
     What is wrong with the values of a batch is an error of the metric's ``update`` (of a distributed metric, of its
     ``eval`` on every rank): a label outside of the vocabulary, a position outside of its row, a mask of the network
     with other numbers than 0 and 1, a mask that does not fit the answers, NaN under ``"argmax"``. What does not count
-    may be anything.
+    may be anything. Infinite logits are ranked as on the host.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -130,7 +135,8 @@ class EvalCell(nn.Cell):
             eval_needs.must_be_sums(members)
         if lm_head is not None and named:
             raise ValueError(f"For 'EvalCell', heads need logits, which lm_head never makes, but got {list(named)}")
-        self.lm_head = lm_head
+        self.lm_head = lm_head if lm_head is None else eval_needs.weight_of(lm_head)
+        self.cast_first = ms.get_context("device_target") == "CPU"  # whose graphs have no Reshape for bfloat16
         self.tokens = nn.CellList(
             [kernels.TokenNLL(s[1], s[3], rank=r) for s, r in zip(self.passes, ranked)]
             if lm_head is None
@@ -156,18 +162,13 @@ class EvalCell(nn.Cell):
         token_parts: tuple = ()
         mean = ops.zeros((), ms.float32)
         for place, settings in enumerate(self.passes):
-            matrix, wanted, counted = aligned(scores, labels, mask, settings[1], settings[2])
+            wanted, counted = aligned(scores, labels, mask, settings[1], settings[2])
             width = width_of(self.lm_head, scores)
             size = effective_width(width, settings[3])
             valid = ops.logical_and(counted, ops.logical_and(wanted >= 0, wanted < size))
-            safe = ops.select(valid, wanted, ops.zeros_like(wanted) + settings[1])
-            if self.lm_head is None and matrix.dtype == ms.float64:
-                part = wide_statistics(matrix, safe, settings[1], settings[3], self.ranked[place])
-            elif self.lm_head is None:
-                part = self.tokens[place](matrix, safe)
-            else:
-                part = self.tokens[place](matrix, self.lm_head, safe)
-            nll = part[0] if self.ranked[place] else part
+            safe = flat_as(scores, ops.select(valid, wanted, ops.zeros_like(wanted) + settings[1]))
+            part = self._statistics(place, scores, safe)
+            nll = (part[0] if self.ranked[place] else part).reshape(wanted.shape)
             tokens = valid.astype(ms.float32).sum()
             total = nll.sum()
             if place == 0:
@@ -176,8 +177,11 @@ class EvalCell(nn.Cell):
                 rows = valid.reshape((valid.shape[0], -1)).astype(ms.int32).sum(axis=1)
                 bad = ops.logical_and(counted, ops.logical_not(valid)).astype(ms.int64).sum()
                 part = (total, valid.astype(ms.int64).sum(), (rows > 0).astype(ms.int64).sum(), bad, bad_flags(mask))
-            elif not self.ranked[place]:
-                part = (part,)
+            elif self.ranked[place]:
+                ranks = part[1].reshape(wanted.shape)
+                part = (nll, ranked(ranks, valid, scores, self.lm_head, wanted, size))
+            else:
+                part = (nll,)
             token_parts = token_parts + ((part, size),)
         head_parts: tuple = ()
         positions = chosen(batch, (), place_of(self.columns, len(batch), "positions"), 0)
@@ -191,9 +195,21 @@ class EvalCell(nn.Cell):
             return mean, (token_parts, head_parts), (labels,)
         return mean, (token_parts, head_parts), (labels, mask)
 
+    def _statistics(self, place: int, scores: Any, labels: Any) -> Any:
+        """What the kernel of a pass gives: NLL, and ranks where they are wanted."""
+        if self.lm_head is not None:
+            checked_hidden(scores.shape[-1], self.lm_head.shape)
+            return self.tokens[place](scores, self.lm_head, labels)
+        if scores.dtype == ms.float64:
+            return wide_statistics(scores, labels, self.passes[place][1], self.passes[place][3], self.ranked[place])
+        if self.cast_first and scores.dtype == ms.bfloat16 and not self.tokens[place].native:
+            scores = scores.astype(ms.float32)
+        return self.tokens[place](scores, labels)
+
     def __call__(self, *batch: Any) -> tuple:
         """Run the network and bring what the metrics take to the host: O(rows) numbers."""
-        eval_needs.check_batch(self.columns, batch)
+        batch = eval_needs.tensors_of(batch, self.columns)
+        eval_needs.check_batch(self.columns, batch, bool(self.passes))
         places = eval_needs.roles(self.columns, len(batch))
         texts = None
         tensors = batch
@@ -209,6 +225,8 @@ class EvalCell(nn.Cell):
         labels, mask = (*targets, None, None)[:2]
         ids = None if labels is None else inputs.class_ids(labels, "labels")
         kept = None if mask is None else flags(inputs.to_numpy(mask, "mask"))
+        if self.passes:  # a dynamic graph takes any mask of so many elements
+            eval_needs.check_mask(ids, kept)
         answers = batch[places["answers"]] if "answers" in places else labels
         answers = None if answers is None else inputs.to_numpy(answers, "labels")
         positions = inputs.class_ids(batch[places["positions"]], "positions") if "positions" in places else None

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import nn, ops
 from mindspore.ops import functional as F
 
+from mindeval.answers.heads import CandidateHead
 from mindeval.kernels import blockwise
 from mindeval.tokens import check_logits
 from mindeval.training.eval_needs import DEFAULT_COLUMNS, roles
@@ -39,6 +40,15 @@ def effective_width(width: int, vocab_size: int | None) -> int:
     return vocab_size
 
 
+@ops.constexpr
+def checked_hidden(size: int, weight: tuple) -> bool:
+    if size != weight[1]:
+        raise ValueError(
+            f"For 'EvalCell', lm_head must have shape [V, H] with H={size} as the hidden states, but got {list(weight)}"
+        )
+    return True
+
+
 def width_of(lm_head: Any, scores: Any) -> int:
     if lm_head is None:
         return scores.shape[-1]
@@ -46,10 +56,19 @@ def width_of(lm_head: Any, scores: Any) -> int:
 
 
 def leaves(outputs: Any) -> tuple:
-    """A network's outputs as one flat tuple; graphs cannot recurse, so that four levels are opened."""
+    """A network's outputs as one flat tuple, of whatever depth."""
     if not isinstance(outputs, (tuple, list)):
         return (outputs,)
-    return opened(opened(opened(outputs)))
+    while nested(outputs):
+        outputs = opened(outputs)
+    return outputs
+
+
+def nested(outputs: Any) -> bool:
+    for output in outputs:  # noqa: SIM110 - graphs have no any() of a generator
+        if isinstance(output, (tuple, list)):
+            return True
+    return False
 
 
 def opened(outputs: Any) -> tuple[Any, ...]:
@@ -109,10 +128,15 @@ def checked_length(scores: tuple, positions: tuple) -> int:
 
 
 def aligned(scores: Any, labels: Any, mask: Any, ignore_index: int, shift: bool) -> tuple:
-    """Scores ``[..., W]``, labels and counted positions ``[...]`` of one target each.
+    """Labels and counted positions ``[...]``, of the target of each position of the scores.
 
     To shift, the labels move: a part of the logits would be a copy. The last position then counts for nothing.
     """
+    if not (isinstance(scores, ms.Tensor) and isinstance(labels, ms.Tensor)):
+        raise TypeError(
+            "For 'EvalCell', the network must give a Tensor of logits, alone or first in a tuple, before labels, and "
+            "the batch Tensors, but got others"
+        )
     if labels.dtype != ms.int32 and labels.dtype != ms.int64:
         labels = labels.astype(ms.int32)
     if F.isconstant(scores.shape) and F.isconstant(labels.shape):
@@ -125,13 +149,18 @@ def aligned(scores: Any, labels: Any, mask: Any, ignore_index: int, shift: bool)
         if mask.dtype != ms.bool_:
             mask = mask != 0
         counted = ops.logical_and(counted, mask.reshape(labels.shape))
-    if len(scores.shape) != len(labels.shape) + 1:
-        scores = scores.reshape(labels.shape + (scores.shape[-1],))
     if shift:
         last = labels[..., :1]
         labels = ops.concat((labels[..., 1:], ops.zeros_like(last) + ignore_index), -1)
-        return scores, labels, ops.concat((counted[..., 1:], last != last), -1)
-    return scores, labels, counted
+        return labels, ops.concat((counted[..., 1:], last != last), -1)
+    return labels, counted
+
+
+def flat_as(scores: Any, labels: Any) -> Any:
+    """Labels of the scores' shape without their last axis: logits ``[B * T, V]`` stay as they are."""
+    if len(scores.shape) != len(labels.shape) + 1:
+        return labels.reshape((-1,))
+    return labels
 
 
 def bad_flags(mask: Any) -> Any:
@@ -153,20 +182,37 @@ class ArgMax(nn.Cell):
         return ops.select((scores != scores).any(-1), ops.zeros_like(ids) - 1, ids)
 
 
+@ops.constexpr
+def checked_candidates(axes: int, positions: bool) -> bool:
+    """Raise what the metrics of candidates raise on the host."""
+    if axes != 2 and not positions:
+        raise ValueError(
+            f"For 'EvalCell', logits must have shape [B, V], or [B, T, V] with positions [B], for candidates, but got "
+            f"{axes} axes without positions: name their column in columns"
+        )
+    return True
+
+
 class Head(nn.Cell):
     """Calls a head with those of labels, mask and positions that its construct names."""
 
     def __init__(self, head: nn.Cell) -> None:
         super().__init__()
         self.head = head
+        self.of_candidates = isinstance(head, CandidateHead)
         named = inspect.signature(head.construct).parameters
         self.takes_labels, self.takes_mask = "labels" in named, "mask" in named
         self.takes_positions = "positions" in named
+        self.cast_first = ms.get_context("device_target") == "CPU"  # whose graphs have no Reshape for bfloat16
 
     def construct(self, scores: Any, labels: Any, mask: Any, positions: Any) -> Any:
+        if self.of_candidates:
+            checked_candidates(len(scores.shape), positions is not None)
         if self.takes_positions and positions is not None:
             length = row_length(scores, positions)
             if len(scores.shape) == 2:
+                if self.cast_first and scores.dtype == ms.bfloat16:
+                    scores = scores.astype(ms.float32)
                 scores = scores.reshape((-1, length, scores.shape[-1]))
             inside = ops.logical_and(positions >= 0, positions < length)  # the others are refused on the host
             positions = ops.select(inside, positions, ops.zeros_like(positions))
@@ -209,7 +255,7 @@ class HiddenNLL(nn.Cell):
             weight = weight[: self.vocab_size]
         flat = labels.reshape((-1,)).astype(ms.int32)
         valid = flat != self.ignore_index
-        states = hidden.reshape((-1, hidden.shape[-1])).astype(ms.float32)
+        states = hidden.astype(ms.float32).reshape((-1, hidden.shape[-1]))  # CPU graphs have no Reshape for bfloat16
         safe = ops.select(valid, flat, ops.zeros_like(flat))
         outputs = blockwise.linear_statistics(states, weight.astype(ms.float32), safe, rank=self.rank)
         nll = ops.select(valid, outputs[0], ops.zeros_like(outputs[0])).reshape(labels.shape)

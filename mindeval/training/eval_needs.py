@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mindspore as ms
+import numpy as np
 from mindspore import nn
 
 from mindeval.collection import MetricCollection
@@ -112,8 +113,50 @@ def roles(columns: dict | None, count: int) -> dict:
     return {role: place for role, place in columns.items() if role != "inputs"}
 
 
-def check_batch(columns: dict | None, batch: Sequence[Any]) -> None:
-    """Raise a ValueError for a column that is not there, a TypeError for a mask that is not boolean."""
+def tensors_of(batch: Sequence[Any], columns: dict | None) -> tuple:
+    """The batch with its arrays as Tensors; texts, which do not go into the graph, as they are.
+
+    Raises:
+        TypeError: for a column that is neither a Tensor nor an array of numbers.
+    """
+    texts = roles(columns, len(batch)).get("texts")
+    given = list(batch)
+    for place, column in enumerate(batch):
+        if place == texts or isinstance(column, ms.Tensor):
+            continue
+        if not isinstance(column, np.ndarray) or column.dtype.kind not in "biuf":
+            raise TypeError(
+                f"For 'EvalCell', columns of the batch must be Tensors or arrays of numbers, but got "
+                f"{describe(column)} as column {place}"
+            )
+        given[place] = ms.Tensor(column)
+    return tuple(given)
+
+
+def weight_of(lm_head: Any) -> ms.Tensor:
+    """The weight ``[V, H]`` of a language-model head."""
+    if isinstance(lm_head, np.ndarray) and lm_head.dtype.kind == "f":
+        lm_head = ms.Tensor(lm_head)
+    if not isinstance(lm_head, ms.Tensor):
+        weight = "its weight" if isinstance(lm_head, nn.Cell) else "a Parameter or a Tensor [V, H]"
+        raise TypeError(f"For 'EvalCell', lm_head must be a weight, but got {describe(lm_head)}: give {weight}")
+    if lm_head.ndim != 2:
+        raise ValueError(f"For 'EvalCell', lm_head must have shape [V, H], but got {list(lm_head.shape)}")
+    return lm_head
+
+
+def check_mask(labels: Any, mask: Any) -> None:
+    """Raise a ValueError for a mask of tokens that has not the labels' shape."""
+    if labels is None or mask is None or isinstance(mask, ValueError) or tuple(mask.shape) == tuple(labels.shape):
+        return
+    raise ValueError(
+        f"For 'EvalCell', mask must have shape {list(labels.shape)} as the labels, but got {list(mask.shape)}"
+    )
+
+
+def check_batch(columns: dict | None, batch: Sequence[Any], tokens: bool) -> None:
+    """Raise a ValueError for a column that is not there or a mask of tokens that does not fit, a TypeError for a mask
+    that is not boolean."""
     for role, place in ({"inputs": 0} if columns is None else columns).items():
         if max(place if isinstance(place, (tuple, list)) else [place]) >= len(batch):
             raise ValueError(f"For 'EvalCell', the batch has {len(batch)} columns, but {role!r} is column {place}")
@@ -124,3 +167,6 @@ def check_batch(columns: dict | None, batch: Sequence[Any]) -> None:
             f"For 'EvalCell', mask must be boolean (True where a position counts), but got {describe(mask)}: "
             "write mask != 0"
         )
+    labels = roles(columns, len(batch)).get("labels")
+    if tokens and labels is not None:
+        check_mask(batch[labels], mask)

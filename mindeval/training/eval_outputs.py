@@ -141,6 +141,8 @@ def head_outputs(
     if isinstance(mask, ValueError):
         return mask
     outputs = [inputs.to_numpy(x, "scores") for x in (head if isinstance(head, tuple) else (head,))]
+    if isinstance(cell, ArgMax) and answers is not None and outputs[0].shape == (answers.size,):
+        outputs[0] = outputs[0].reshape(answers.shape)  # of logits [B * T, V]
     counted = _mask_of_answers(mask, labels, answers)
     if isinstance(counted, ValueError) and cell.takes_mask:
         counted = None  # the head itself has used it

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from mindeval.inputs import describe
 from mindeval.training.numbers import as_float
 
 
@@ -23,7 +28,45 @@ def evaluation_of(step: int, values: Mapping[str, Any], higher: Mapping[str, boo
     return Evaluation(step, metrics, directions)
 
 
+def checked(values: Any) -> dict[str, Any]:
+    """Values by name as a history keeps them: numbers, flags, or None where there is none.
+
+    Raises:
+        TypeError: for something else, which no curve could show.
+        ValueError: for a whole number that no float can hold.
+    """
+    if not isinstance(values, Mapping):
+        raise TypeError(
+            f"For 'EvalCallback', an evaluation must give a dict of name -> number, but got {type(values).__name__}"
+        )
+    for name, value in values.items():
+        if not isinstance(name, str):
+            raise TypeError(f"For 'EvalCallback', names of evaluated values must be str, but got {name!r}")
+        if value is None or isinstance(value, (bool, np.bool_)):
+            continue
+        number = as_float(value)
+        if number is None:
+            raise TypeError(
+                f"For 'EvalCallback', evaluated values must be numbers, but got {describe(value)} as {name!r}"
+            )
+        if isinstance(value, Integral) and math.isinf(number):
+            raise ValueError(f"For 'EvalCallback', {name!r} is a whole number that no float can hold")
+    return dict(values)
+
+
 def _number(value: Any) -> Any:
     """A Score or a number of Python as it is; what is one number as a float."""
     number = None if isinstance(value, (int, float)) else as_float(value)
     return value if number is None else number
+
+
+def publish(evaluation: Evaluation, context: Any) -> None:
+    """For BestCheckpoint and EarlyStopping: beside those of other callbacks at the same step of MindSpore's count."""
+    at, before = published(context)
+    now = int(context.cur_step_num)
+    context.mindeval_evaluations = (now, [*(before if at == now else []), evaluation])
+
+
+def published(context: Any) -> tuple[int, list[Evaluation]]:
+    """The step of MindSpore's count at which callbacks evaluated last, and what they found; -1 if they have not."""
+    return context.get("mindeval_evaluations") or (-1, [])

@@ -21,7 +21,8 @@ class Thresholds:
         points: training windows that are needed to judge a curve.
         evaluations: evaluations that are needed to judge their curve.
         not_falling: the loss fell by less than this share from the first to the last fifth of the run.
-        plateau: it fell by less than this share in the last 60 % of the run, after it had fallen before.
+        rising_again: after a fall it ends above its lowest level by this share.
+        plateau: it fell (or rose) by less than this share in the last 60 % of the run, after it had fallen before.
         still_falling: it fell by more than this share from the last but one fifth to the last.
         spike: a window is above the median of the eight before it by this share of it and of the whole curve's ...
         spike_noise: ... and by so many times their noise.
@@ -43,6 +44,7 @@ class Thresholds:
     points: int = 10
     evaluations: int = 4
     not_falling: float = 0.02
+    rising_again: float = 0.05
     plateau: float = 0.01
     still_falling: float = 0.08
     spike: float = 0.3

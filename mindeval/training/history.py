@@ -25,8 +25,10 @@ class History:
     r"""Records of one run, kept in memory and, where a path is given, appended to a file of JSON lines.
 
     Each record is written with one call and flushed to the disk. A process that dies in the middle of a line loses that
-    line alone: opening the file again takes the rest of it away and appends behind it. A line that a full disk takes a
-    part of is taken away at once. NaN and infinities are written as the strings ``"NaN"``, ``"Infinity"`` and
+    line alone: opening the file again takes the piece of it away and appends behind it. Such a piece is the beginning
+    of an object at the end of the file, without a newline and not closed; nothing else is ever taken away. Any other
+    line that is no record is skipped, wherever it stands: a warning names it, and it stays in the file. A line that a
+    full disk takes a part of is taken away at once. NaN and infinities are written as ``"NaN"``, ``"Infinity"`` and
     ``"-Infinity"``, so that every line is JSON; a text that reads so has a backslash before it in the file.
 
     Records of ``EvalCallback``, by their ``"kind"``: ``"start"``; ``"train"`` with step, epoch, loss (the mean of a
@@ -39,7 +41,7 @@ class History:
 
     Raises:
         TypeError: if ``path`` is no path or ``write`` no bool.
-        ValueError: if a line before the last is no JSON object.
+        ValueError: if the file has lines and none of them is a record: it is another file.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -71,13 +73,17 @@ class History:
 
         Raises:
             TypeError: if it holds something that JSON cannot.
-            ValueError: if it holds a whole number that no float can.
+            ValueError: if it holds a whole number that no float can, two names that are one as texts (1 and "1"), or
+                itself, or is nested too deep.
             OSError: if it cannot be written. Whatever is raised, file and records are as before.
         """
         if not isinstance(record, Mapping):
             raise TypeError(f"For 'History.append', a record must be a dict, but got {type(record).__name__}")
-        plain = _plain(record, "")
-        line = json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        try:
+            plain = _plain(record, "")
+            line = json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        except RecursionError:
+            raise ValueError("For 'History.append', a record is nested too deep, or holds itself") from None
         try:
             content = line.encode()
         except UnicodeEncodeError:  # half of a surrogate pair, as in the name of a file: as \ud800
@@ -96,10 +102,10 @@ class History:
 
 
 def read(path: str | os.PathLike) -> list[dict[str, Any]]:
-    """The records of a history file; a last line that is unfinished is left out.
+    """The records of a history file; lines that are no records are left out, with a warning.
 
     Raises:
-        ValueError: if a line before the last is no JSON object.
+        ValueError: if the file has lines and none of them is a record.
     """
     return _parsed(Path(path).read_bytes(), path)[0]
 
@@ -156,39 +162,54 @@ def check_record(record: Any, number: int) -> None:
 
 
 def _parsed(content: bytes, path: Any) -> tuple[list[dict[str, Any]], int]:
-    """The records, and how many bytes hold them: what follows is a last line that was not finished."""
+    """The records, and how many bytes are kept: what follows is a last line that was not finished."""
+    *whole, rest = content.split(b"\n")
+    end = len(content)
+    if _unfinished(rest):
+        end, rest = end - len(rest), b""
     records: list[dict[str, Any]] = []
-    end = start = 0
-    lines = content.split(b"\n")
-    for number, line in enumerate(lines, 1):
-        start, before = start + len(line) + 1, start
-        if not line.strip():
+    wrong: list[tuple[int, str]] = []
+    for number, line in enumerate([*whole, rest], 1):
+        if not line.strip(b"\0 \t\r"):  # after a loss of power a file may hold zero bytes
             continue
         try:
             record = json.loads(line)
             if not isinstance(record, dict):
                 raise ValueError("a line must be a JSON object")
-        except ValueError as error:
-            if not any(later.strip() for later in lines[number:]) and _begun(line):
-                return records, before
-            raise ValueError(f"For 'History', line {number} of {path} is not a record: {error}") from error
-        records.append(_restored(record))
-        end = min(start, len(content))
+            records.append(_restored(record))
+        except (ValueError, RecursionError) as error:
+            wrong.append((number, str(error)))
+    if wrong and not records:
+        raise ValueError(
+            f"For 'History', line {wrong[0][0]} of {path} is not a record: {wrong[0][1]}; nor is any other"
+        )
+    for number, reason in wrong:
+        logger.warning("line %d of %s is not a record: it is skipped, and stays in the file (%s)", number, path, reason)
     return records, end
 
 
-def _begun(line: bytes) -> bool:
-    """Whether this may be the beginning of a record: nothing of another file is to be taken away.
-
-    After a loss of power a file may end in zero bytes.
-    """
-    return line.lstrip().startswith(b"{") or not line.strip(b"\0 ")
+def _unfinished(line: bytes) -> bool:
+    """Whether what follows the last newline is the beginning of an object that was not closed."""
+    depth, quoted, escaped = 0, False, False
+    if not line.lstrip().startswith(b"{"):
+        return bool(line) and not line.strip(b"\0 ")
+    for sign in line.strip():
+        if quoted:
+            quoted = escaped or sign != ord('"')
+            escaped = sign == ord("\\") and not escaped
+        elif sign == ord('"'):
+            quoted = True
+        else:
+            depth += (sign in b"{[") - (sign in b"}]")
+            if depth == 0:
+                return False
+    return True
 
 
 def _repair(path: Path, content: bytes, end: int) -> None:
-    """Take an unfinished last line away; a whole one that only lacks its newline gets it."""
+    """Take an unfinished last line away; any other that lacks its newline gets it."""
     with path.open("r+b") as file:
-        if content[end:].strip():
+        if end < len(content):
             logger.warning("the last line of %s was not finished: it is taken away", path)
             file.truncate(end)
         elif content and not content.endswith(b"\n"):
@@ -198,8 +219,10 @@ def _repair(path: Path, content: bytes, end: int) -> None:
 
 def _append(path: Path, line: bytes) -> None:
     """The whole line or nothing: a disk that is nearly full takes a part of it and says so by a number alone."""
-    with path.open("ab", buffering=0) as file:
+    with path.open("a+b", buffering=0) as file:
         end = os.fstat(file.fileno()).st_size
+        if end and os.pread(file.fileno(), 1, end - 1) != b"\n":  # what another process has not finished
+            line = b"\n" + line
         try:
             written = 0
             while written < len(line):
@@ -218,7 +241,10 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, str):
         return f"\\{value}" if _LIKE_A_NUMBER.fullmatch(value) else value
     if isinstance(value, Mapping):
-        return {str(name): _plain(item, f"{where}.{name}") for name, item in value.items()}
+        named = {str(name): _plain(item, f"{where}.{name}") for name, item in value.items()}
+        if len(named) < len(value):
+            raise ValueError(f"For 'History.append', names must differ as texts, but got {list(value)}")
+        return named
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
         value = value.tolist()
     if isinstance(value, (list, tuple)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from typing import Any
 
@@ -9,8 +10,10 @@ from mindspore import train
 
 from mindeval import wire
 from mindeval.training import arguments
-from mindeval.training.evaluation import Evaluation, evaluation_of
+from mindeval.training.evaluation import Evaluation, evaluation_of, published
 from mindeval.training.numbers import as_float
+
+logger = logging.getLogger("mindeval")
 
 
 class Monitor(train.Callback):
@@ -27,12 +30,18 @@ class Monitor(train.Callback):
         self.group = None if group is None else arguments.name(group, f"{kind} group")
         self.best: float | None = None
         self.best_step: int | None = None
-        self._seen: Any = None
-        self._step = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self._step = 0  # of MindSpore's count
+        self._seen = (-1, 0)  # at which step of that count, and how many of its evaluations
+        self._found = self._late = False
+        self._others: list[str] | None = None  # the names of an evaluation without the monitored one
 
     def on_train_begin(self, run_context: Any) -> None:
         """Another training begins without a best value."""
         self.best = self.best_step = None
+        self._begin()
 
     def on_train_step_end(self, run_context: Any) -> None:
         self._step = int(run_context.original_args().cur_step_num)
@@ -41,31 +50,66 @@ class Monitor(train.Callback):
     def on_train_epoch_end(self, run_context: Any) -> None:
         """Here ``Model.fit`` shows its values. Its ``on_eval_end`` leaves callbacks out that are named as its own."""
         self._look(run_context)
-        metrics = run_context.original_args().get("metrics")
+        context = run_context.original_args()
+        metrics = context.get("metrics")
         if metrics:
-            self._take(evaluation_of(self._step, metrics), run_context)
+            done_before = context.get("mindeval_first_step") or 0  # as EvalCallback was told
+            self._take(evaluation_of(done_before + self._step, metrics), run_context)
+
+    def on_train_end(self, run_context: Any) -> None:
+        """Say what the training never showed.
+
+        Raises:
+            ValueError: if there were evaluations, and none of them had the monitored name.
+        """
+        if self._fresh(run_context):
+            self._misplaced()
+        elif not self._found and self._others is not None:
+            raise ValueError(f"{self._kind} monitor must be one of {self._others}, but got {self.monitor!r}")
+        elif not self._found:
+            logger.warning("%s there was no evaluation: '%s' was never seen", self._kind, self.monitor)
+
+    def _fresh(self, run_context: Any) -> list[Evaluation]:
+        """The evaluations of callbacks that were not seen yet."""
+        at, evaluations = published(run_context.original_args())
+        return evaluations[self._seen[1] if at == self._seen[0] else 0 :]
 
     def _look(self, run_context: Any) -> None:
-        evaluation = run_context.original_args().get("mindeval_evaluation")
-        if evaluation is not None and evaluation is not self._seen:
-            self._seen = evaluation
+        fresh = self._fresh(run_context)
+        if not fresh:
+            return
+        at, evaluations = published(run_context.original_args())
+        self._seen = (at, len(evaluations))
+        if at != self._step:
+            self._misplaced()
+        for evaluation in fresh:
             self._take(evaluation, run_context)
 
+    def _misplaced(self) -> None:
+        """An evaluation is seen a step late, or never where the training ended with it."""
+        if not self._late:
+            logger.warning("%s put it behind EvalCallback in the list of callbacks: it sees values late", self._kind)
+        self._late = True
+
     def _take(self, evaluation: Evaluation, run_context: Any) -> None:
-        if self.monitor not in evaluation.metrics:
-            raise ValueError(
-                f"{self._kind} monitor must be one of {list(evaluation.metrics)}, but got {self.monitor!r}"
-            )
-        value = as_float(evaluation.metrics[self.monitor])
-        if value is None:
-            given = evaluation.metrics[self.monitor]
-            raise TypeError(f"{self._kind} '{self.monitor}' must be a number, but got {given!r}")
-        everywhere = wire.everywhere(repr(value), self.group)
+        given = evaluation.metrics.get(self.monitor)
+        value = as_float(given)
+        known = self.monitor in evaluation.metrics
+        everywhere = wire.everywhere(repr(value) if known else "", self.group)
         if len(set(everywhere)) > 1:
             raise ValueError(
                 f"{self._kind} '{self.monitor}' must be the same on all ranks, but got {everywhere}: "
                 "call set_distributed(True) of the metrics"
             )
+        if not known:  # of another EvalCallback, or a value that this evaluation has not
+            if self._others is None:
+                names = list(evaluation.metrics)
+                logger.warning("%s an evaluation without '%s' is left out: it has %s", self._kind, self.monitor, names)
+            self._others = list(evaluation.metrics)
+            return
+        if value is None:
+            raise TypeError(f"{self._kind} '{self.monitor}' must be a number, but got {given!r}")
+        self._found = True
         self._decide(value, evaluation.step, self._direction(evaluation), run_context)
 
     def _direction(self, evaluation: Evaluation) -> str:

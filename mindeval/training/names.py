@@ -23,7 +23,8 @@ def is_generation(name: str) -> bool:
 
 
 def is_accuracy(name: str) -> bool:
-    return "accuracy" in words(name) or name.lower() in ("acc", "acc_norm")
+    """``acc,none`` and ``mmlu_acc``, but not the standard error ``acc_stderr``."""
+    return bool(words(name) & {"accuracy", "acc"}) and not words(name) & {"stderr", "std", "variance"}
 
 
 def is_yes_rate(name: str) -> bool:
@@ -35,10 +36,34 @@ def is_mass(name: str) -> bool:
     return re.search("(?<![a-z])mass$", name.lower()) is not None
 
 
+_OF_WHICH_DATA = {"eval", "evaluation", "val", "valid", "validation", "dev", "test", "avg", "average", "mean", "lm"}
+_NO_LOSS = {
+    "hamming",
+    "scale",
+    "scaling",
+    "aux",
+    "auxiliary",
+    "rate",
+    "zero",
+    "z",
+    "router",
+    "balance",
+    "balancing",
+    "lr",
+}
+
+
 def evaluation_loss(names: list[str]) -> str | None:
-    """The value that is compared with the training loss; a Hamming loss is a rate and not one."""
-    for word in ("loss", "nll", "perplexity", "ppl"):
-        for name in names:
-            if word in words(name) and "hamming" not in words(name):
-                return name
-    return None
+    """The value that is compared with the training loss: ``loss`` or ``eval_loss``, else an NLL or a perplexity, else
+    another loss. A Hamming loss is a rate, a loss scale a factor, an auxiliary loss a part."""
+    known = [name for name in names if not words(name) & _NO_LOSS]
+    ranks = [(rank, place) for place, name in enumerate(known) if (rank := _rank(name)) is not None]
+    return known[min(ranks)[1]] if ranks else None
+
+
+def _rank(name: str) -> int | None:
+    found = words(name)
+    if "loss" in found:
+        plain = all(word.replace("loss", "") in {"", *_OF_WHICH_DATA} for word in found)
+        return int(name != "loss") if plain else 5
+    return next((rank for rank, word in enumerate(("nll", "perplexity", "ppl"), 2) if word in found), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mindeval.training import names
@@ -22,6 +22,8 @@ def of_scores(
             raise TypeError(f"For 'diagnose', names of scores must be str, but got {name!r}")
         parts: dict[str, Any] = dict(given) if isinstance(given, Mapping) else dict(getattr(given, "parts", {}))
         value = as_float(next(iter(parts.values()), None) if isinstance(given, Mapping) else given)
+        if isinstance(given, str) and _reads_as_number(given):
+            raise TypeError(f"For 'diagnose', scores must be numbers, but got {given!r} as {name!r}")
         signature = str(parts.get("signature") or getattr(given, "signature", ""))
         if value is None:
             continue
@@ -42,6 +44,21 @@ def of_scores(
             if names.is_mass(part) and number < limits.mass:
                 found.append(Finding("tiny_mass", "warning", {"name": name, "value": number}))
     return found, judged
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def check_names(chance: float | Mapping[str, float] | None, known: Sequence[str]) -> None:
+    """Raise a ValueError for chances of scores that there are not."""
+    unknown = [name for name in chance if name not in known] if isinstance(chance, Mapping) else []
+    if unknown:
+        raise ValueError(f"For 'diagnose', chance must be named as the scores, {list(known)}, but got {unknown}")
 
 
 def checked_chance(chance: Any) -> float | dict[str, float] | None:

@@ -506,3 +506,23 @@ def test_inputs_that_a_metric_would_ignore_are_refused(arguments, row, message):
     metric = ChoiceAccuracy(**arguments)
     with pytest.raises(ValueError, match=f"For 'ChoiceAccuracy.update', {message}"):
         metric.update(*row)
+
+
+def test_log_probabilities_of_positions_are_no_tokens_of_candidates_of_one_token_each():
+    for metric in (
+        YesNoAccuracy(IDS, inputs="log_probs"),
+        ChoiceAccuracy(tokenizer_or_ids=LETTERS, inputs="log_probs"),
+    ):
+        count = len(metric.candidates)
+        with pytest.raises(
+            ValueError, match=rf"log_probs must have shape \[B, {count}\], .* but got \[2, {count}, 9\]"
+        ):
+            metric.update(-np.ones((2, count, 9)), [0, 1])
+
+
+def test_a_head_refuses_logits_of_positions_that_are_not_given():
+    head = CandidateHead([0, 2])
+    with pytest.raises(ValueError, match=r"or \[B, T, V\] with positions \[B\], but got 3 axes without positions"):
+        head(ms.ops.zeros((2, 4, 4)))
+    with pytest.raises(ValueError, match="but got 2 axes with positions"):
+        head(ms.ops.zeros((2, 4)), ms.Tensor([0, 1], ms.int32))

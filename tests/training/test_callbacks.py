@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
+import re
+import shutil
 import time
 
 import mindspore as ms
@@ -244,6 +246,8 @@ def test_a_note_of_another_monitor_is_not_taken_over(tmp_path, caplog):
     [
         "",
         "not json",
+        "\xff\xfe\x00",
+        "[" * 100_000,
         "[]",
         '{"monitor": "m", "value": "0.1", "step": 1}',
         '{"monitor": "m", "mode": "min", "value": "x"}',
@@ -253,7 +257,7 @@ def test_a_note_of_another_monitor_is_not_taken_over(tmp_path, caplog):
 def test_a_note_that_cannot_be_read_keeps_nobody_from_saving(tmp_path, note):
     path = tmp_path / "best.ckpt"
     best_of(path, 0.25)
-    (tmp_path / "best.json").write_text(note)
+    (tmp_path / "best.json").write_text(note, encoding="latin-1")
     assert best_of(path, 0.5).best == 0.5
 
 
@@ -468,5 +472,129 @@ def test_refused_arguments_of_one_monitor(kind, arguments, message):
 
 def test_a_monitored_value_that_is_no_number_is_refused():
     stopping = EarlyStopping("m", "min")
-    with pytest.raises(TypeError, match="For 'EarlyStopping', 'm' must be a number, but got 'low'"):
-        fit([EvalCallback(lambda: {"m": "low"}, every_n_steps=1, history=None), stopping])
+    with pytest.raises(TypeError, match="For 'EarlyStopping', 'm' must be a number, but got None"):
+        fit([EvalCallback(lambda: {"m": None}, every_n_steps=1, history=None), stopping])
+
+
+def test_an_evaluation_outside_of_training_moves_no_step():
+    callback = EvalCallback(lambda: {"m": 0.5}, every_n_steps=4, every_n_epochs=1, history=None, first_step=100)
+    callback.evaluate_now()
+    callback.evaluate_now(step=104)
+    fit(callback, steps=4)
+    callback.evaluate_now(step=3)
+    fit(callback, steps=4)
+    assert [step for step, _ in callback.history.series("m")] == [0, 104, 104, 3, 108]
+    assert [r["step"] for r in callback.history.records if r["kind"] == "start"] == [100, 104]
+
+
+def test_a_failed_evaluation_outside_of_training_has_no_values_whatever_came_before():
+    queue = [0.5, "no number"]
+    callback = EvalCallback(lambda: {"m": queue.pop(0)}, every_n_steps=1, history=None, on_error="log")
+    assert callback.evaluate_now() == {"m": 0.5} and callback.evaluate_now() is None
+
+
+@pytest.mark.parametrize("step", ["a", 1.5, None, True, -3])
+def test_a_step_that_is_none_is_refused_before_anything_is_evaluated(step):
+    callback = EvalCallback(values(0.5), every_n_steps=1, history=None)
+    with pytest.raises((TypeError, ValueError), match="For 'EvalCallback.evaluate_now', step must be an int"):
+        callback.evaluate_now(step=step)
+    assert callback.history.records == [] and callback.evaluate_now() is not None
+
+
+UNFIT = [
+    ({"m": "0.5"}, "evaluated values must be numbers, but got the str '0.5' as 'm'"),
+    ({"m": np.ones(2)}, r"evaluated values must be numbers, but got float64 \[2\] as 'm'"),
+    ({"m": {"a": 1.0}}, "evaluated values must be numbers, but got dict as 'm'"),
+    ({"m": 10**400}, "'m' is a whole number that no float can hold"),
+    ({1: 0.5}, "names of evaluated values must be str, but got 1"),
+    (0.5, "an evaluation must give a dict of name -> number, but got float"),
+]
+
+
+@pytest.mark.parametrize(("unfit", "message"), UNFIT, ids=[str(row[0])[:12] for row in UNFIT])
+def test_values_that_a_history_cannot_keep_are_errors_or_records_of_errors(unfit, message):
+    with pytest.raises((TypeError, ValueError), match=f"For 'EvalCallback', {message}"):
+        fit(EvalCallback(lambda: unfit, every_n_steps=5, history=None))
+    callback = EvalCallback(lambda: unfit, every_n_steps=5, history=None, on_error="log")
+    fit(callback)
+    errors = [record for record in callback.history.records if record["kind"] == "error"]
+    assert [record["step"] for record in errors] == [5, 10]
+    assert re.search(message, errors[0]["error"])
+
+
+def test_flags_and_missing_values_are_kept():
+    callback = EvalCallback(lambda: {"a": None, "b": True, "c": np.float32(0.5)}, every_n_steps=10, history=None)
+    fit(callback)
+    assert callback.history.records[-1]["metrics"] == {"a": None, "b": True, "c": 0.5}
+
+
+@pytest.mark.parametrize("on_error", ["raise", "log"])
+def test_a_history_whose_folder_is_gone_ends_a_training_unless_said_otherwise(tmp_path, caplog, on_error):
+    folder = tmp_path / "gone"
+
+    def evaluate():
+        shutil.rmtree(folder, ignore_errors=True)
+        return {"m": 0.5}
+
+    callback = EvalCallback(evaluate, every_n_steps=5, history=folder / "eval.jsonl", on_error=on_error)
+    best = BestCheckpoint("m", "max", path=tmp_path / "best.ckpt")
+    if on_error == "raise":
+        with pytest.raises(OSError, match="No such file"):
+            fit([callback, best])
+        return
+    fit([callback, best])
+    assert best.best_step == 5
+    assert "the record 'eval' of step 5 could not be written, and is lost; training goes on" in caplog.text
+
+
+def test_an_evaluation_without_the_monitored_value_is_left_out_with_one_warning(caplog):
+    queue = [{"m": 0.5}, {"other": 1.0}, {"other": 1.0}, {"m": 0.25}]
+    stopping = EarlyStopping("m", "min", patience=1)
+    fit([EvalCallback(lambda: queue.pop(0), every_n_steps=2, history=None), stopping], steps=8)
+    assert (stopping.best, stopping.best_step, stopping.stopped_step) == (0.25, 8, None)
+    assert caplog.text.count("an evaluation without 'm' is left out: it has ['other']") == 1
+
+
+def test_evaluations_of_several_callbacks_are_all_seen(tmp_path):
+    queue = [0.5, 0.4, 0.3]
+    first = EvalCallback(lambda: {"m": queue.pop(0)}, every_n_steps=2, history=None)
+    second = EvalCallback(lambda: {"other": 1.0}, every_n_steps=3, history=None)
+    stopping, best = EarlyStopping("m", "min"), BestCheckpoint("other", "max", path=tmp_path / "best.ckpt")
+    fit([first, second, stopping, best], steps=6)
+    assert (stopping.best, stopping.best_step, best.best_step) == (0.3, 6, 3)
+
+
+@pytest.mark.parametrize("kind", [BestCheckpoint, EarlyStopping])
+def test_a_monitored_name_that_never_came_is_an_error_at_the_end_and_no_evaluation_a_warning(kind, caplog):
+    with pytest.raises(ValueError, match=r"monitor must be one of \['m'\], but got 'wrong'"):
+        fit([EvalCallback(lambda: {"m": 0.5}, every_n_steps=5, history=None), kind("wrong", "min")])
+    fit([EvalCallback(lambda: {"m": 0.5}, every_n_steps=50, history=None), kind("m", "min")])
+    assert "there was no evaluation: 'm' was never seen" in caplog.text
+
+
+def test_early_stopping_before_the_evaluation_warns(caplog):
+    fit([EarlyStopping("m", "min"), EvalCallback(lambda: {"m": 0.5}, every_n_steps=4, history=None)])
+    assert caplog.text.count("put it behind EvalCallback in the list of callbacks: it sees values late") == 1
+
+
+def test_best_checkpoint_before_the_only_evaluation_is_refused_at_the_end(tmp_path):
+    best = BestCheckpoint("m", "min", path=tmp_path / "best.ckpt")
+    with pytest.raises(ValueError, match="put it behind EvalCallback in the list of callbacks"):
+        fit([best, EvalCallback(lambda: {"m": 0.5}, every_n_epochs=1, history=None)])
+
+
+def test_in_model_fit_the_best_step_is_that_of_the_history_after_steps_that_were_done_before(tmp_path):
+    network = Weight()
+    callback = EvalCallback(None, history=None, first_step=100)
+    best = BestCheckpoint("loss", "min", path=tmp_path / "best.ckpt")
+    stopping = EarlyStopping("loss", "min")
+    model = train.Model(
+        network,
+        optimizer=nn.SGD(network.trainable_params(), 0.125),
+        eval_network=Losses(network),
+        metrics={"loss": Loss()},
+        eval_indexes=[0, 1, 2],
+    )
+    model.fit(2, ones(4), ones(4), callbacks=[callback, best, stopping], dataset_sink_mode=False)
+    assert callback.history.series("loss") == [(104, 0.25), (108, 0.0)]  # the squares of 1/2 and 0
+    assert (best.best_step, stopping.best_step) == (108, 108)

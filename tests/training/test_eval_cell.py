@@ -614,3 +614,143 @@ def test_yes_no_and_choice_metrics_bring_their_heads(mode):
 def test_a_metric_that_wants_logits_is_told_to_take_log_probabilities():
     with pytest.raises(ValueError, match="'yes_no_accuracy' must be made with inputs='log_probs'"):
         EvalCell(Bigram(), YesNoAccuracy({"yes": [4], "no": [9]}))
+
+
+@pytest.mark.parametrize("metric", ["choice", "yes_no"])
+def test_candidates_of_whole_sequences_without_positions_are_refused_whatever_the_length(mode, metric):
+    """T = V: a gather on the wrong axis would find its columns."""
+    ids = {"A": [4], "B": [9]}
+    choice = ChoiceAccuracy("AB", tokenizer_or_ids=ids, inputs="log_probs")
+    lone = choice if metric == "choice" else YesNoAccuracy({"yes": [4], "no": [9]}, inputs="log_probs")
+    cell = EvalCell(Bigram(), lone, columns={"inputs": 0, "labels": 1})
+    square = np.resize(IDS, (2, V)).astype(np.int32)
+    with pytest.raises(ValueError, match=r"shape \[B, V\], or \[B, T, V\] with positions \[B\].*without positions"):
+        cell(ms.Tensor(square), ms.Tensor([0, 1], ms.int32))
+
+
+class Given(nn.Cell):
+    """The logits that are its input, as they are or nested."""
+
+    def __init__(self, depth=0):
+        super().__init__()
+        self.depth = depth
+
+    def construct(self, logits, labels=None):
+        nested = (logits,)
+        if self.depth > 1:
+            nested = ((((nested,),),),)
+        return logits if self.depth == 0 else (nested, labels)
+
+
+INFINITE = np.float32(  # label 1: behind three; first; behind an equal one at a lower id; likewise; first
+    [[np.inf, 0, 1, 2], [0, np.inf, 1, 2], [np.inf, np.inf, 1, 2], [-np.inf] * 4, [3, 5, -np.inf, 1]]
+)
+RIGHT_OF_INFINITE = 2  # rows 1 and 4
+
+
+@pytest.mark.parametrize("dtype", [ms.float32, ms.bfloat16, ms.float64], ids=str)
+def test_infinite_logits_are_scores_as_on_the_host_and_other_metrics_go_on(mode, dtype):
+    logits, labels = ms.Tensor(INFINITE).astype(dtype), ms.Tensor(np.ones(5, np.int32))
+    metrics = MetricCollection({"first": Accuracy(), "second": Accuracy(top_k=2), "perplexity": Perplexity()})
+    metrics.update(*EvalCell(Given(), metrics)(logits, labels))
+    values = metrics.eval()
+    assert values["first"].parts["correct"] == RIGHT_OF_INFINITE
+    assert values["second"].parts["correct"] == 4  # three are above label 1 in row 0, at most one elsewhere
+    assert math.isnan(values["perplexity"])
+
+
+def test_infinite_logits_of_a_head_weight_are_ranked_and_nan_is_refused(mode):
+    hidden, weight = np.float32([[1.0, 0.0], [0.0, 1.0]]), np.float32([[np.inf, 0], [0, 2], [0, 1]])
+    hidden[1, 0] = -1.0  # logits: inf, 0, 0 and -inf, 2, 1
+    accuracy = Accuracy()
+    cell = EvalCell(Given(), accuracy, lm_head=ms.Tensor(weight))
+    with pytest.raises(ValueError, match="NaN"):
+        accuracy.update(*cell(ms.Tensor(np.float32([[np.nan, 1.0]])), ms.Tensor([1], ms.int32)))
+    accuracy.update(*cell(ms.Tensor(hidden), ms.Tensor([0, 1], ms.int32)))
+    assert accuracy.eval() == 1.0
+
+
+@pytest.mark.skipif(not native.available(), reason="the native kernel is not built: bits are those of MindSpore")
+@pytest.mark.parametrize("dtype", [ms.bfloat16, ms.float16], ids=str)
+@pytest.mark.parametrize("shift", [False, True], ids=["", "shift"])
+def test_flattened_logits_of_each_dtype_have_the_bits_of_the_host(mode, dtype, shift):
+    logits = ms.Tensor(TABLE[IDS].reshape(-1, V)).astype(dtype)
+    metrics, host = collection(shift=shift), collection(shift=shift)
+    metrics.update(*EvalCell(Given(), metrics)(logits, ms.Tensor(LABELS), ms.Tensor(MASK)))
+    host.update(logits, ms.Tensor(LABELS), ms.Tensor(MASK))
+    assert {n: v.parts for n, v in metrics.eval().items()} == {n: v.parts for n, v in host.eval().items()}
+
+
+def test_flattened_bfloat16_logits_have_an_argmax_and_candidates_at_positions(mode):
+    logits = ms.Tensor(TABLE[IDS].reshape(-1, V)).astype(ms.bfloat16)
+    rounded = logits.astype(ms.float32).asnumpy().reshape(7, 6, V)
+    best = rounded.argmax(-1).astype(np.int32)
+    lone = RightIds("ids")
+    lone.update(*EvalCell(Given(), lone, heads={"ids": "argmax"})(logits, ms.Tensor(best), ms.Tensor(MASK)))
+    assert lone.eval() == MASK.sum()
+    letters = ChoiceAccuracy("AB", tokenizer_or_ids={"A": [4], "B": [9]}, inputs="log_probs")
+    cell = EvalCell(Given(), letters, columns={"inputs": 0, "labels": 1, "positions": 2})
+    answers = rounded[np.arange(7), POSITIONS][:, [4, 9]].argmax(1).astype(np.int32)
+    letters.update(*cell(logits, ms.Tensor(answers), ms.Tensor(POSITIONS)))
+    assert letters.eval() == 1.0
+
+
+def test_hidden_states_may_be_bfloat16(mode):
+    weight = ms.Tensor(RNG.normal(size=(V, 8)).astype(np.float32)).astype(ms.bfloat16)
+    hidden = ms.Tensor(TABLE[IDS][..., :8]).astype(ms.bfloat16)
+    perplexity = Perplexity()
+    perplexity.update(*EvalCell(Given(), perplexity, lm_head=weight)(hidden, ms.Tensor(LABELS)))
+    stats = linear_token_nll(hidden.astype(ms.float32).asnumpy(), weight.astype(ms.float32).asnumpy(), LABELS)
+    assert math.log(perplexity.eval()) == pytest.approx(stats.nll[LABELS != -100].mean(), abs=BLOCKWISE)
+
+
+@pytest.mark.parametrize("depth", [1, 5])
+def test_outputs_may_be_nested_however_deep(mode, depth):
+    perplexity = Perplexity()
+    cell = EvalCell(Given(depth), perplexity, columns={"inputs": (0, 1)})
+    perplexity.update(*cell(ms.Tensor(TABLE[IDS]), ms.Tensor(LABELS)))
+    assert math.log(perplexity.eval()) == pytest.approx(nll(LABELS, LABELS != -100).mean(), abs=1e-6)
+
+
+def test_arrays_are_taken_as_tensors_and_lists_are_refused(mode):
+    of_arrays, of_tensors = Perplexity(), Perplexity()
+    cell = EvalCell(Bigram(), [of_arrays])
+    of_arrays.update(*cell(IDS, LABELS, MASK))
+    of_tensors.update(*cell(*map(ms.Tensor, (IDS, LABELS, MASK))))
+    assert of_arrays.eval() == of_tensors.eval()
+    with pytest.raises(TypeError, match="must be Tensors or arrays of numbers, but got a list of 7 list as column 1"):
+        cell(IDS, LABELS.tolist())
+
+
+def test_the_weight_of_a_head_may_be_an_array_and_is_checked(mode):
+    weight = RNG.normal(size=(V, 8)).astype(np.float32)
+    of_array, of_tensor = Perplexity(), Perplexity()
+    of_array.update(*EvalCell(Hidden(), of_array, lm_head=weight)(IDS, LABELS))
+    of_tensor.update(*EvalCell(Hidden(), of_tensor, lm_head=ms.Tensor(weight))(IDS, LABELS))
+    assert of_array.eval() == of_tensor.eval()
+    with pytest.raises(TypeError, match="lm_head must be a weight, but got Dense: give its weight"):
+        EvalCell(Hidden(), Perplexity(), lm_head=nn.Dense(8, V))
+    with pytest.raises(ValueError, match=r"lm_head must have shape \[V, H\], but got \[50\]"):
+        EvalCell(Hidden(), Perplexity(), lm_head=weight[:, 0])
+    with pytest.raises(ValueError, match=r"shape \[V, H\] with H=8 as the hidden states, but got \[8, 50\]"):
+        EvalCell(Hidden(), Perplexity(), lm_head=weight.T)(IDS, LABELS)
+
+
+@pytest.mark.parametrize("mask", [MASK[:6, :].T, MASK[:6, :5], MASK[:6].reshape(-1)], ids=["turned", "short", "flat"])
+def test_a_dynamic_graph_refuses_a_mask_of_another_shape(mask):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    cell = EvalCell(Bigram(), Perplexity())
+    kinds = (ms.int32, ms.int32, ms.bool_)
+    cell.set_inputs(*[ms.Tensor(shape=[None, None], dtype=kind) for kind in kinds])
+    ids, labels = IDS[:5], LABELS[:5]
+    with pytest.raises(ValueError, match=r"mask must have shape \[5, 6\] as the labels, but got \["):
+        cell(ids, labels, mask)
+
+
+@pytest.mark.parametrize("first", ["perplexity", "shifted"])
+def test_loss_takes_the_nll_of_the_first_metric_that_reads_tokens(first):
+    members = {"perplexity": Perplexity(), "shifted": Perplexity(shift=True)}
+    metrics = MetricCollection({"loss": Loss(), first: members.pop(first), **members})
+    metrics.update(*EvalCell(Bigram(), metrics)(IDS, LABELS))
+    values = metrics.eval()
+    assert values["loss"] == pytest.approx(math.log(values[first]), abs=1e-12)

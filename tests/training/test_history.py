@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -85,11 +86,50 @@ def test_a_line_that_the_disk_takes_half_of_is_an_error_and_leaves_no_part(tmp_p
     assert History(path).records == history.records == two_lines()
 
 
-def test_a_damaged_line_before_the_last_is_an_error_with_its_number(tmp_path):
+DAMAGED = [
+    b'{"kind": \n',  # a crash in the middle of a line, then another writer's newline
+    b'{"kind": "eval", "step": 2,}\n',  # complete, written by hand
+    b'{"kind": "eval"}{"kind": "eval"}\n',
+    b'{"kind": "eval"} // a note\n',
+    b'{"a": "\xe9"}\n',
+    b"[1]\n",
+    b'{"a": ' + b"[" * 20000 + b"]" * 20000 + b"}\n",
+    b'{"a": ' + b"9" * 5000 + b"}\n",
+]
+
+
+PLACES = ["first", "middle", "last", "last without a newline"]
+
+
+CASES = [*itertools.product(DAMAGED, PLACES)]
+CASES.remove((DAMAGED[0], PLACES[-1]))  # an object that is not closed at the end of a file is an unfinished line
+
+
+@pytest.mark.parametrize(("line", "where"), CASES)
+def test_a_whole_line_that_is_no_record_stays_is_skipped_and_named_wherever_it_stands(tmp_path, line, where, caplog):
+    if where.endswith("newline"):
+        line = line[:-1]
     path = tmp_path / "history.jsonl"
-    path.write_text('{"kind": "start"}\n{"kind": \n{"kind": "start"}\n')
-    with pytest.raises(ValueError, match="line 2 of .*history.jsonl is not a record"):
-        History(path)
+    first, second = (json.dumps(record).encode() + b"\n" for record in two_lines())
+    content = {"first": line + first + second, "middle": first + line + second}.get(where, first + second + line)
+    path.write_bytes(content)
+    number = {"first": 1, "middle": 2}.get(where, 3)
+    history = History(path)
+    assert f"line {number} of {path} is not a record: it is skipped, and stays in the file" in caplog.text
+    history.append({"kind": "start"})
+    assert history.records == [*two_lines(), {"kind": "start"}] == History(path).records
+    assert path.read_bytes() == content + (b"" if content.endswith(b"\n") else b"\n") + b'{"kind": "start"}\n'
+
+
+def test_a_record_is_not_written_into_the_piece_of_another_process(tmp_path):
+    path = tmp_path / "history.jsonl"
+    history = History(path)
+    first, second = two_lines()
+    history.append(first)
+    with path.open("ab") as file:
+        file.write(b'{"kind": "ev')
+    history.append(second)
+    assert History(path).records == [first, second]
 
 
 def test_a_reader_changes_nothing(tmp_path):
@@ -111,9 +151,9 @@ def test_values_that_are_not_finite_are_json_and_come_back(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "rest", [b'{"kind": "ev\n', b'{"kind": "ev\n\n', b'{"kind": "ev\n  \n\n', b"\0\0\0\0\0", b"\0\0\n"]
+    "rest", [b'{"kind": "ev', b'{"a": "}', b'{"a": "\\"}', b'{"a": [{}', b"{", b"\0\0\0\0\0", b' {"kind": "\xc3']
 )
-def test_a_broken_last_line_is_taken_away_whatever_blank_follows_it(tmp_path, rest, caplog):
+def test_an_object_that_is_not_closed_at_the_end_is_taken_away(tmp_path, rest, caplog):
     path = tmp_path / "history.jsonl"
     first, second = two_lines()
     path.write_bytes(json.dumps(first).encode() + b"\n" + rest)
@@ -164,6 +204,8 @@ def test_numbers_of_numpy_that_are_not_finite_are_written_by_name(tmp_path, valu
     assert np.array_equal([read, kept], [value, value], equal_nan=True)
 
 
+CYCLE: dict = {}
+CYCLE["a"] = CYCLE
 TEXTS = ["NaN", "Infinity", "-Infinity", "\\NaN", "\\\\-Infinity", "nan", "\\", "\ud800", "x\udcffy"]
 
 
@@ -182,6 +224,8 @@ def test_a_text_is_read_back_as_that_text(tmp_path, text):
         ({"metrics": {"a": [1, {2}]}}, TypeError, r"but got set as 'metrics.a\[1\]'"),
         ({"a": b"x"}, TypeError, "but got bytes as 'a'"),
         ([], TypeError, "a record must be a dict, but got list"),
+        ({"metrics": {1: 0.5, "1": 0.25}}, ValueError, r"names must differ as texts, but got \[1, '1'\]"),
+        (CYCLE, ValueError, "a record is nested too deep, or holds itself"),
     ],
 )
 @pytest.mark.parametrize("write", [True, False])
