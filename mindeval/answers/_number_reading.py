@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._number_context import asides, joined, roles
+from mindeval.answers._number_details import details, needs_more
 from mindeval.answers._number_words import number_in_words
 from mindeval.answers._numerals import Number, scan
 
 PASSING = ("label", "aside", "supposed", "denied")
+_ARROW = re.compile(r"[→⇒]|=>|\\(?:[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])")
 _RELATION = re.compile(
     r"(?<![<>!=:])=(?![=>])|≈|≡|→|⇒|=>|\\(?:approx|[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])"
 )
 # A variable that is more than the name of the answer: 2x, x + 2, x^2.
 _VARIABLE = r"[b-fijln-rt-z]"
 _EQUATION = re.compile(
-    rf"\d\s?{_VARIABLE}(?![A-Za-z])(?!\s?\d)|(?<![A-Za-z\\]){_VARIABLE}\s?(?:[-+*/^²³]|\\cdot)"
+    rf"\d\s?{_VARIABLE}(?![A-Za-z])(?!\s?[$€£¥]?\d)|(?<![A-Za-z\\]){_VARIABLE}\s?(?:[-+*/^²³]|\\cdot)"
     rf"|[-+*/]\s?{_VARIABLE}(?![A-Za-z])"
     r"|(?<![A-Za-z])a\s?[-+*/^]|[-+*/]\s?a(?![A-Za-z])"
 )
@@ -27,7 +29,8 @@ _GLOSS = re.compile(
     re.IGNORECASE,
 )
 _LISTED = re.compile(
-    r"[^,;]{0,24}[,、;]\s*(?:(?:and|or|和|或者?|以及)\s*)?(?:[A-Za-z]\w{0,3}\s*(?:=|is|为)\s*)?[$€£¥]?\s*$",
+    r"[^,;]{0,24}[,、;]\s*(?:(?:and|or|和|或者?|以及)\s*)?"
+    r"(?:[A-Za-z]\w{0,3}\s*(?:=|is|为)\s*|\(?[a-z\d]\)\s*|[①-⑨]\s*|[A-Z]\w*:\s*)?[$€£¥]?\s*$",
     re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(
@@ -37,8 +40,16 @@ _ALTERNATIVE = re.compile(
     re.IGNORECASE,
 )
 _BRACKETED = re.compile(
-    r"[^.;()（]{0,24}[(（]\s*(?:(?:or|maybe|perhaps|possibly|sorry|no|correction)(?!\w)|或|也?可能|更正|应)",
+    r"[^.;()（]{0,24}[(（]\s*(?:(?:or|maybe|perhaps|possibly|sorry|no|correction)(?!\w)|或(?!者?[写称记表])|也?可能|更正|应)",
     re.IGNORECASE,
+)
+# "5 for Tom and 6 for Jerry"; "男生12人，女生8人"
+_EACH_ITS_OWN = re.compile(
+    r"[^,;]{0,24}?(?<!\w)(?:for|on|in|from|at|by|to)\s[^,.;=]{1,40}(?<!\w)and\s+[$€£¥]?$", re.IGNORECASE
+)
+_OTHER_SUBJECT = re.compile(
+    r"^[^,;=(]*[\u4e00-\u9fff]{2}[^,;=(]*[,;]\s*(?!也就|即|就是|因为|其中|比|合|约|因此|所以|而|不|但|单位|由|它|这|得|等于|用|够|相当|检|验)"
+    r"[^,;=]*[\u4e00-\u9fff][^,;=]*$"
 )
 _CORRECTED = re.compile(
     r"(?<!\w)(?:no|wait|sorry|oops|i mean|or rather|make that|scratch that|correction|actually|hmm)(?!\w)|不对"
@@ -95,11 +106,11 @@ def stated_number(tail: str, denied: bool = False) -> Number | str:
     earlier = tail[numbers[chosen[0] - 1].end : number.start] if chosen[0] else ""
     if len(chosen) > 1 or (side and re.search(r"(?<!\w)(?:or|and)(?!\w)|[,、或和]", earlier)):
         problem = "several numbers"
-    elif said[chosen[0]] not in ("plain", "hedged"):
+    elif said[chosen[0]] != "plain":
         problem = "unclear number" if said[chosen[0]] != "operand" else "several numbers"
-    elif _BRACKETED.match(tail, number.end):
+    elif _BRACKETED.match(tail, number.end) or _from_arrow(tail[:side]):
         problem = "several numbers"
-    elif _EQUATION.search(tail[:side]) or (
+    elif _is_equation(tail[:side]) or (
         _RELATION.search(tail[number.end : boundary]) and _EQUATION.search(tail[number.end : boundary])
     ):
         problem = "unclear number"
@@ -122,7 +133,13 @@ def _with_rest(
         return problem
     if _CORRECTED.search(gap):
         return last if len(rest) == 1 and said[rest[0]] == "plain" else "several numbers"
-    if _LISTED.fullmatch(gap) or _ALTERNATIVE.search(gap) or (deep and len(tail[: number.start].split()) > 4):
+    if (
+        _LISTED.fullmatch(gap)
+        or _EACH_ITS_OWN.match(gap)
+        or _OTHER_SUBJECT.search(tail[: number.start] + gap)
+        or _ALTERNATIVE.search(gap)
+        or (deep and len(tail[: number.start].split()) > 4)
+    ):
         return "several numbers"
     if _CONCLUDED.search(tail[number.end : last.start]) and last.value != number.value:
         return "several numbers"
@@ -141,6 +158,24 @@ def _last_side(text: str, numbers: list[Number]) -> int:
     return max((edge for edge in edges if any(number.start >= edge for number in numbers)), default=0)
 
 
+def _from_arrow(before: str) -> bool:
+    """The number comes from another one by an arrow, and may as well be the wrong one of both: "6 → 5"."""
+    edges = list(_ARROW.finditer(before))
+    return (
+        bool(edges) and re.fullmatch(r"[^\d=+*/×÷-]*-?\d[\d,.]*\s*\w{0,12}\s*", before[: edges[-1].start()]) is not None
+    )
+
+
+def _is_equation(before: str) -> bool:
+    """The sides before the last one hold an unknown that is still to be found: 2x = 10, but not x + y = 3 + 4 = 7."""
+    edges = list(_ARROW.finditer(before))
+    before = before[edges[-1].end() :] if edges else before
+    sides = [side for side in _RELATION.split(before) if side.strip()]
+    if len(sides) > 1 and not re.search(r"\d", sides[0]) and re.fullmatch(r"[\d\s+*/×÷().,$%-]+", sides[-1]):
+        return False
+    return _EQUATION.search(before) is not None
+
+
 def concluded_number(sentence: str) -> Number | str:
     """The number that a sentence without words like "the answer is" ends with: the last that is not said in passing."""
     numbers = list(scan(sentence))
@@ -148,6 +183,11 @@ def concluded_number(sentence: str) -> Number | str:
     candidates = [place for place, role in enumerate(said) if role not in PASSING]
     if not candidates:
         return "unclear number" if {"denied", "supposed"} & set(said) else ""
+    beside = details(sentence, numbers)
+    main = [place for place in candidates if not beside[place]]
+    if main:
+        said = ["aside" if beside[place] else role for place, role in enumerate(said)]
+        candidates = main
     place = candidates[-1]
     number = numbers[place]
     denied = [other for other in range(place + 1, len(numbers)) if said[other] == "denied"]
@@ -160,8 +200,11 @@ def concluded_number(sentence: str) -> Number | str:
         return "cut off" if re.search(r"[-+*/×÷]\s*$", before) else "several numbers"
     if place and said[place - 1] == "plain" and not _PREDICATE.search(before):
         return "several numbers"  # "5 days to finish 100 pages"
+    if place and said[place - 1] == "plain" and needs_more(sentence, numbers[place - 1], number):
+        return "several numbers"
     side = _last_side(sentence, [number])
-    if side and _EQUATION.search(re.split(r",(?!\d)|(?<!\w)(?:so|then|and)(?!\w)", sentence[:side])[-1]):
+    before = re.split(r",(?!\d)|(?<!\w)(?:so|then|and)(?!\w)", sentence[:side])[-1]
+    if side and (_is_equation(before) or _from_arrow(before)):
         return "unclear number"
     if re.match(r"[^,;]*=", sentence[number.end :]) and _EQUATION.search(sentence[number.end :]):
         return "unclear number"
