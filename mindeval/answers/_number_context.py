@@ -135,7 +135,8 @@ _JOINED = re.compile(
     re.IGNORECASE,
 )
 _COMPOUND = re.compile(
-    r"\s?(?!(?:is|are|was|were|equals|gives|makes|gets|has|have)\s)(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?"
+    r"\s?(?!(?:is|are|was|were|equals?|gives?|makes?|gets?|has|have|had|costs?|pays?|takes?|needs?|earns?"
+    r"|saves?)\s)(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?"
     r"|['\"′″°]\s?|\s)"
 )
 # Said in passing: in brackets, or giving a reason or a condition.
@@ -162,6 +163,7 @@ _PASSING_END = re.compile(
 )
 # Words that give a condition only where a variable is set: "with n = 4", not "with 4 wheels".
 _SETTING = frozenset(("by", "for", "with", "at", "as", "after", "before", "when", "while", "given", "once", "out of"))
+_VALUE_SAID = re.compile(r"(?<=\d)\s+(?:is|equals|gives)\s")  # "at x = 2 is 12"
 _ASSIGNED = re.compile(r"\s*(?:that\s+)?(?:the\s+)?\\?[A-Za-z]\w{0,3}\s*(?:=|\\to|is\s+\d)")
 
 
@@ -180,7 +182,8 @@ def asides(sentence: str) -> list[Span]:
         word = match.group().lower()
         if word in _SETTING and not _ASSIGNED.match(sentence, match.end()):
             continue
-        end = None if word[:4] == "had " else _PASSING_END.search(sentence, match.end(), match.end() + 400)
+        said = _VALUE_SAID.search(sentence, match.end()) if word in _SETTING and not supposed else None
+        end = None if word[:4] == "had " else said or _PASSING_END.search(sentence, match.end(), match.end() + 400)
         found.append(Span(match.start(), end.start() if end else len(sentence), "supposed" if supposed else "aside"))
     opened: list[int] = []
     for match in re.finditer(r"[()\[\]（）]", sentence):

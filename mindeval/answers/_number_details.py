@@ -30,8 +30,18 @@ _PRICE_OF = re.compile(rf"\s*(?:dollars\s*)?for\s+{_DETERMINER}?$", re.IGNORECAS
 _RATE = re.compile(rf"(?<!\w)(?:with|after|at|before|on|of|for)\s+{_DETERMINER}?(?:\w+\s+)?$", re.IGNORECASE)
 _LATER = re.compile(r"\s?(?:年|天|日|个?月|周|个?星期|个?小时|分钟?|秒)(?:之|以)?[后前](?![\d半])")
 _EDGE = re.compile(r"[,;:=→]|(?<!\w)(?:so|then|but|is|are|was|were|has|have|had|gets?|leaves?|makes?)(?!\w)|[有是为剩]")
+_AND = re.compile(r"(?<!\w)(?:and|or|plus|at|of|for)\s+$", re.IGNORECASE)
+_LEADING = re.compile(
+    r"^\W*(?:(?:so|then|therefore|thus|hence|and),?\s+)?(?:out )?of\s+(?:(?:the|his|her|their|all|these)\s+){0,2}$",
+    re.I,
+)
+_SPEED = re.compile(
+    r"\s?(?:mph|kph|km/h|m/s|(?:miles|kilometers|kilometres|km|meters|metres|feet) (?:per|an?) )", re.IGNORECASE
+)
 _END_OF_CLAUSE = re.compile(r"[,;:=→]|(?<!\w)(?:so|then|but)(?!\w)")
-_ABLE = re.compile(r"(?<!\w)(?:can|could|will|would|finish\w*|complet\w*|takes?|took|needs?)(?!\w)", re.IGNORECASE)
+_ABLE = re.compile(
+    r"(?<!\w)(?:can|could|will(?! be)|would(?! be)|finish\w*|complet\w*|takes?|took|needs?)(?!\w)", re.IGNORECASE
+)
 
 _NEED = re.compile(
     r"(?<!\w)(?:needs?|needed|must|(?:has|have|had) to|requires?|required|takes?|should)(?!\w)[^,;:=]*$"
@@ -44,9 +54,8 @@ _ON_TO = re.compile(
     r"|所以|因此|一共|总共|共|但|那么|还|再|就是|即",
     re.IGNORECASE,
 )
-_PURPOSE = re.compile(
-    r"(?<!\w)(?:in order )?to\s+(?!get|give|be|equal|the|a|an|[A-Z]|him|her|them|you|me)[a-z]+\s|[,;]\s*足?够"
-)
+_PURPOSE = re.compile(r"(?<!\w)(?:in order )?to\s+(?!get|give|be|equal|the|a|an|[A-Z]|him|her|them|you|me)[a-z]+\s")
+_WHAT_FOR = re.compile(r"(?<!\w)(?:needed|required|necessary|enough)\s+(?:for|to)(?!\w)|足?够", re.IGNORECASE)
 _EXTREME = re.compile(
     r"(?:(?:needs?|must|requires?|takes?|buy|have|has|should|can|could|will)(?: \w+){0,3} (?:at (?:least|most)"
     r"|a (?:minimum|maximum) of|up to)"
@@ -76,26 +85,35 @@ def details(sentence: str, numbers: list[Number]) -> list[bool]:
         after = sentence[number.end : number.end + 40]
         before = re.sub(r"[$€£¥(]\s*$", "", before)
         edge = _END_OF_CLAUSE if clause else _EDGE
-        spread = place > 0 and found[-1] and not _LATER.match(before) and len(before) < 40 and not edge.search(before)
+        spread = place > 0 and found[-1] and len(before) < 40 and not edge.search(before)
+        spread = spread and (clause or _AND.search(before) is not None)
         clause = (clause and spread) or re.search(
             r"(?<!\w)(?:when|while|once)(?!\w)[^,;:=]*$", before, re.I
         ) is not None
         found.append(
             _CIRCUMSTANCE.search(before) is not None
             or _LATER.match(after) is not None
+            or (place == 0 and (_LEADING.match(before) is not None or _is_leading_period(before, after)))
             or (place > 0 and _is_detail(sentence, numbers[place - 1], number, before, after))
             or spread
         )
     return found
 
 
+def _is_leading_period(before: str, after: str) -> bool:
+    return _PERIOD.search(before) is not None and re.match(_TIME, after) is not None and len(before) < 24
+
+
 def _is_detail(sentence: str, last: Number, number: Number, before: str, after: str) -> bool:
     if _PERIOD.search(before) and re.match(_TIME, after):
+        if _EDGE.search(before):  # the period of another clause: "$5 a week, so in 8 weeks he saves $40"
+            return re.match(r"\W*(?:in|for|over|within|during)\s", _EDGE.split(before)[-1], re.IGNORECASE) is not None
         return not re.match(_TIME, before) and not _ABLE.search(sentence[: last.start])
     priced = [re.match(r"[$€£¥]", sentence[one.start : one.end].lstrip("-")) is not None for one in (last, number)]
     return (
         _SHARE.fullmatch(before) is not None
         or (priced == [True, False] and _PRICE_OF.fullmatch(before) is not None)
+        or (re.search(r"(?<!\w)at\s+$", before) is not None and _SPEED.match(after) is not None)
         or (number.percent and not last.percent and _RATE.search(before) is not None)
     )
 
@@ -103,9 +121,35 @@ def _is_detail(sentence: str, last: Number, number: Number, before: str, after: 
 def needs_more(sentence: str, one: Number, other: Number) -> bool:
     """What is needed is said first, and the other number tells what for: "6 hours to earn $90"."""
     gap = sentence[one.end : other.start]
+    if _WHAT_FOR.search(gap):
+        return True
     if _ON_TO.search(gap):
         return False
     return _NEED.search(sentence[: one.start]) is not None or _PURPOSE.search(gap) is not None
+
+
+_SAYS_EN = r"(?:is|are|was|were|has|have|had|gets?|costs?|needs?|weighs?|earns?|pays?)"
+_PARALLEL_EN = re.compile(
+    rf"[^,;=.]{{0,30}}(?:,|(?<!\w)and(?!\w)|,\s*and(?!\w)|(?<!\w)while(?!\w))\s+"
+    rf"(?:the|his|her|its|their|my|(?-i:[A-Z])[a-z]+)(?!\w)[^,;=]{{0,30}}?(?<!\w)(?P<verb>{_SAYS_EN})\s+[$€£¥]?$",
+    re.IGNORECASE,
+)
+_PARALLEL_ZH = re.compile(r"[^,;=\d]{0,6}[,;、](?P<subject>[^\d,;=]{1,10}?)(?P<verb>[是有为得]|今年)$")
+_ANOTHER_TIME = re.compile(r"但|我|现在|后来|最后|最终|结果|还|只|就|则|那么|平均|每|这时|此时|原|用|它|他|她")
+
+
+def in_parallel(sentence: str, one: Number, other: Number) -> bool:
+    """Two clauses say the same of two things: "The slope is 2 and the intercept is 3", 鸡有23只，兔有12只."""
+    gap, before = sentence[one.end : other.start], sentence[: one.start]
+    if _WHOLE.search(gap):
+        return False
+    match = _PARALLEL_EN.fullmatch(gap)
+    if match is not None:
+        return re.search(rf"(?<!\w){match.group('verb')}\s+[$€£¥]?$", before, re.IGNORECASE) is not None
+    match = _PARALLEL_ZH.fullmatch(gap)
+    return (
+        match is not None and before.endswith(match.group("verb")) and not _ANOTHER_TIME.search(match.group("subject"))
+    )
 
 
 # A sentence that tells how the answer can be seen to be right, or one more fact; the answer is before it.

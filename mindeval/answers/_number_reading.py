@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._number_context import asides, joined, roles
-from mindeval.answers._number_details import details, needs_more
+from mindeval.answers._number_details import details, in_parallel, needs_more
 from mindeval.answers._number_words import number_in_words
 from mindeval.answers._numerals import Number, scan
 
@@ -166,6 +166,12 @@ def _from_arrow(before: str) -> bool:
     )
 
 
+def _solved(sentence: str, number: Number) -> bool:
+    """The unknown that has this value stood in the equation before: "3x = 12, x = 4"."""
+    name = re.search(r",\s*([A-Za-z])\s*=\s*$", sentence[: number.start])
+    return name is not None and re.search(rf"\d\s?{name.group(1)}(?!\w)[^,]*$", sentence[: name.start()]) is not None
+
+
 def _is_equation(before: str) -> bool:
     """The sides before the last one hold an unknown that is still to be found: 2x = 10, but not x + y = 3 + 4 = 7."""
     edges = list(_ARROW.finditer(before))
@@ -196,11 +202,21 @@ def concluded_number(sentence: str) -> Number | str:
     if said[place] != "plain":
         return "cut off" if said[place] == "operand" else "unclear number"
     before = sentence[numbers[place - 1].end : number.start] if place else ""
-    if place and joined(before) and said[place - 1] not in ("label", "aside", "denied"):
+    if (
+        place
+        and joined(before)
+        and said[place - 1] not in ("label", "aside", "denied")
+        and not _solved(sentence, number)
+    ):
         return "cut off" if re.search(r"[-+*/×÷]\s*$", before) else "several numbers"
     if place and said[place - 1] == "plain" and not _PREDICATE.search(before):
         return "several numbers"  # "5 days to finish 100 pages"
-    if place and said[place - 1] == "plain" and needs_more(sentence, numbers[place - 1], number):
+    last = numbers[place - 1]
+    if (
+        place
+        and said[place - 1] == "plain"
+        and (needs_more(sentence, last, number) or in_parallel(sentence, last, number))
+    ):
         return "several numbers"
     side = _last_side(sentence, [number])
     before = re.split(r",(?!\d)|(?<!\w)(?:so|then|and)(?!\w)", sentence[:side])[-1]
