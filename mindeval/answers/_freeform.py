@@ -35,9 +35,9 @@ def extract_boxed(text: str) -> Extraction:
     """
     visible, reasoning, rule = split_reasoning(text)
     for part in (visible, reasoning):
-        found = boxes(segments(part)[0])
-        found = [box for box in found if not _DENIED.search(segments(part)[0][: box[0]])]
-        if len(found) > 1 and boxes_together(segments(part)[0][found[-2][1] : found[-1][0]]):
+        segment = segments(part)[0]
+        found = [box for box in boxes(segment) if not _DENIED.search(segment[max(0, box[0] - 40) : box[0]])]
+        if len(found) > 1 and boxes_together(segment[found[-2][1] : found[-1][0]]):
             return Extraction(None, "several boxes", ambiguous=True)
         if found:
             return Extraction(found[-1][2].strip(), "boxed")

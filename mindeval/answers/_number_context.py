@@ -147,7 +147,7 @@ _REASON = (
     r"|考虑到|已知|此时|对于|取(?=\s*[A-Za-z])"
 )
 _SUPPOSED = (
-    r"(?<!\w)(?:if|suppose|supposing|assume|let|whether|unless|imagine|(?<!\w )had (?:the )?[a-z]+"
+    r"(?<!\w)(?:if|suppose|supposing|assume|let(?! me| us|'s)|whether|unless|imagine|(?<!\w )had (?:the )?[a-z]+"
     r"|(?:w|sh|c)ould have been|(?<=, )say,?|(?<!.)say)(?!\w)"
     r"|如果|假如|假设|假使|倘若|若(?!干)|要是|是否|是不是|为什么|令(?!人)|设(?=\s*[A-Za-z])"
 )

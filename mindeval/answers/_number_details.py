@@ -26,7 +26,7 @@ _PERIOD = re.compile(rf"(?<!\w)(?:in|for|within|over|during|every|per)\s+{_DETER
 _SHARE = re.compile(
     rf"\s*(?:[a-z]+\s+)?(?:of|among)\s+(?:all\s+)?(?:the|these|those|his|her|their|our)\s+{_DETERMINER}?$"
 )
-_PRICE_OF = re.compile(rf"\s*(?:dollars\s*)?for\s+{_DETERMINER}?$", re.IGNORECASE)
+_PRICE_OF = re.compile(rf"\s*(?:dollars\s*)?(?:(?:per|an?)\s+\w+\s+|each\s+)?for\s+{_DETERMINER}?$", re.IGNORECASE)
 _RATE = re.compile(rf"(?<!\w)(?:with|after|at|before|on|of|for)\s+{_DETERMINER}?(?:\w+\s+)?$", re.IGNORECASE)
 _LATER = re.compile(r"\s?(?:年|天|日|个?月|周|个?星期|个?小时|分钟?|秒)(?:之|以)?[后前](?![\d半])")
 _EDGE = re.compile(r"[,;:=→]|(?<!\w)(?:so|then|but|is|are|was|were|has|have|had|gets?|leaves?|makes?)(?!\w)|[有是为剩]")
@@ -55,7 +55,10 @@ _ON_TO = re.compile(
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(r"(?<!\w)(?:in order )?to\s+(?!get|give|be|equal|the|a|an|[A-Z]|him|her|them|you|me)[a-z]+\s")
-_WHAT_FOR = re.compile(r"(?<!\w)(?:needed|required|necessary|enough)\s+(?:for|to)(?!\w)|足?够", re.IGNORECASE)
+_WHAT_FOR = re.compile(
+    r"(?<!\w)(?:needed|required|necessary|enough)\s+(?:for|to)(?!\w)|足?够|[,;]\s*(?:是|相当于)[^,;:=\d]+的$",
+    re.IGNORECASE,
+)
 _EXTREME = re.compile(
     r"(?:(?:needs?|must|requires?|takes?|buy|have|has|should|can|could|will)(?: \w+){0,3} (?:at (?:least|most)"
     r"|a (?:minimum|maximum) of|up to)"
@@ -195,7 +198,7 @@ def gives_up(text: str) -> bool:
 
 def without_check(text: str) -> str:
     """The text up to where it checks its answer, if it concludes nothing after that."""
-    for match in _CHECK.finditer(text):
+    for match in list(_CHECK.finditer(text))[-20:]:  # more are a model that repeats itself
         before, rest = text[: match.start()], text[match.start() :]
         if any(True for _ in scan(before)) and not _CONCLUSION.search(rest):
             return before

@@ -23,7 +23,8 @@ _EQUATION = re.compile(
 )
 # Where what is said about the number begins, and the number itself has ended.
 _GLOSS = re.compile(
-    r",(?!\d)|;|—|(?<!\w)(?:for|after|per|on|during|each|every|with|at|as|which|that is|i\.e\.|so|rather|instead"
+    r",(?!\d)|;|—|:(?=\s+\d+\s+[A-Za-z])|(?<!\w)(?:for|after|per|on|during|each|every|with|at|as|which|that is"
+    r"|i\.e\.|so|rather|instead"
     r"|but|than"
     r"|while|by|using|because|since)(?!\w)|也就是|即|而|其中|所以|因此|单位|但",
     re.IGNORECASE,
@@ -75,7 +76,11 @@ _WORDS = re.compile(
 _PREDICATE = re.compile(
     r"[=≈→⇒,;:|(\n]|\\[a-z]|(?<!\w)(?:is|are|was|were|be|equals?|gives?|makes?|gets?|got|has|have|had|leaves?"
     r"|left|needs?|becomes?"
-    r"|so|then|but|costs?|pays?|takes?|earns?|total|that|which)(?!\w)|'s(?!\w)|[是为得有剩共需等花付要用但]",
+    r"|so|then|but|costs?|pays?|takes?|earns?|total|that|which)(?!\w)|'s(?!\w)|[是为得有剩共需等花付要用但了]"
+    r"|(?<!\w)(?:comes?|came|amounts?|adds? up) to\s"
+    r"|(?<!\w)(?:[a-z]{2,}ed|ate|sold|bought|made|ran|drove|read|won|lost|spent|saw|caught|drank|grew|swam|wrote"
+    r"|built)\s+"
+    r"(?:(?:a total of|about|only|another|up|in)\s+)?[$€£¥]?$",
     re.IGNORECASE,
 )
 _CONTRASTED = re.compile(
@@ -167,8 +172,10 @@ def _from_arrow(before: str) -> bool:
 
 
 def _solved(sentence: str, number: Number) -> bool:
-    """The unknown that has this value stood in the equation before: "3x = 12, x = 4"."""
+    """The value of an unknown that was sought before: "3x = 12, x = 4"; but not one of several: "x = 3, y = 4"."""
     name = re.search(r",\s*([A-Za-z])\s*=\s*$", sentence[: number.start])
+    if name is not None and not re.search(r"=[^=,]*$", sentence[: name.start()]):
+        return re.search(r"(?<!\w)by\s\S+$", sentence[: name.start()]) is not None  # "dividing by 4, x = 3"
     return name is not None and re.search(rf"\d\s?{name.group(1)}(?!\w)[^,]*$", sentence[: name.start()]) is not None
 
 

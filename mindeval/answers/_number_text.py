@@ -39,7 +39,8 @@ _SENTENCE_END = re.compile(r"\n+|[。?]+|(?<!\\);|(?<!\\)[.!]+(?=\s|$|[\"'”)\]
 def prepared(text: str, decimal: str) -> str:
     r"""Folded text without markup; a boxed answer stands on a line of its own that begins with BOX_MARK."""
     text = re.sub(r"[ \t]{3,}", "  ", re.sub(r"\n{3,}", "\n\n", text))
-    pieces, position = [], 0
+    pieces: list[str] = []
+    position = 0
     for start, end, content in boxes(text):
         before = text[position:start]
         content = re.sub(r"(?<=\d)!(?!=)", " factorial", re.sub(r"\s*\n\s*", " ", content))

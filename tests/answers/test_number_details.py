@@ -35,6 +35,8 @@ SAID = {
     "equations": [
         "Total revenue = 9 x $2 = ${}", "5 items * $6 per item = ${}.", "a + b + c = 3 + 4 + 5 = {}.",
         "2x = 24 → x = {}", "3x + 2 = 14, 3x = 12, x = {}", "x + y = 3 + 4 = {}",
+        "Dividing both sides by 4, x = {}.", "Maybe 6? Let me compute: 3 + 4 = {}.",
+        "So the answer is {}: 3 from the first day and 4 from the second.",
     ],
     "statements": [
         "{}\n\nExplanation: 3 plus 4.", "{} apples\n\n解析：3加4。", "答案为{}（或写作三十）",
@@ -88,9 +90,11 @@ NOT_ONE = {
         "He needs {} boxes. Each box holds 12 eggs.", "He needs {} boxes, leaving 2 empty slots.",
         "Hence {} buses are required for the 150 students.", "需要{}个盒子，每个装12个鸡蛋。",
         "Charlotte has 54 + 8 = {} dollars, which is enough for 12 tickets.", "她还剩{}元，够买8本书。",
+        "妈妈今年{}岁，是小明年龄的4倍。",
     ],
     "parts": [
-        "答：男生{}人，女生8人。", "答案：{}；40", "Answer: (a) {}, (b) 6", "Answer: 1. {}\n2. 6", "Answer:\n1. {}\n2. 6",
+        "答：男生{}人，女生8人。", "答案：{}；40", "Answer: (a) {}, (b) 6",
+        "Answer: 1. {}\n2. 6", "Answer:\n1. {}\n2. 6",
         "Answer:\n(1) {}\n(2) 6", "答：（1）{}；（2）6。", "The answer is {} for Tom and 6 for Jerry.",
         "- Tom: {}\n- Jerry: 6", "* Tom: {}\n* Jerry: 6", "Tom: {}\nJerry: 6", "Answer: x = {}; y = 6",
         "Answer: Boys: {}. Girls: 6.", "Answer: Tom: {}, Jerry: 6", "答：甲有{}个，乙有6个。", "甲数是{}，乙数是36。",
