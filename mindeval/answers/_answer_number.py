@@ -243,7 +243,9 @@ def _corrected(stated: Number, rest: str) -> Number | str:
 
 
 _OWN_WORD = re.compile(
-    r"(?<!\w)(?:but|however|yet) (?:i|we|it|in fact|actually)(?!\w)|(?:但是?|然而|可是|不过),?(?:我|其实|实际)", re.I
+    r"(?<!\w)(?:but|however|yet) (?:i|we|it|in fact|actually)(?!\w)|(?:但是?|然而|可是|不过),?(?:我|其实|实际)"
+    r"|[,;](?:其实|实际上)",
+    re.IGNORECASE,
 )
 _OFFER = re.compile(
     r"(?<!\w)(?:would you like|do you (?:want|need|have)|shall i|should i|can i|need (?:any|more)"
@@ -267,9 +269,10 @@ def _last_number(text: str) -> Number | str:
         if number == "":
             supposed = supposed or ("unclear number" if any(True for _ in scan(sentence)) else "")
             continue
-        cues = all_answer_cues(sentence, verbs=False)
         own = max((match.end() for match in _OWN_WORD.finditer(sentence)), default=0)
-        if any(cue.start >= own and doubt_of(sentence, cue) not in ("", "hedge", "unlinked") for cue in cues):
+        rest = sentence[own:]
+        cues = all_answer_cues(rest, verbs=False)
+        if any(doubt_of(rest, cue) not in ("", "hedge", "unlinked") for cue in cues):
             return "unclear number"  # "the student's answer is", "if the answer is"
         if isinstance(number, str):
             return "cut off" if cut_off(text, "") else number

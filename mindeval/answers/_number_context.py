@@ -89,7 +89,8 @@ _CHANGED_AFTER = re.compile(
     r"|[A-Za-z]*\s*and (?:a |one )?(?:half|quarter|third)|(?:halves|quarters?|thirds?|fourths?|fifths?|tenths?"
     r"|hundredths?)(?!\w)"
     r"|out of|in (?:every )?\d+(?!\s*(?:more |full )?(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?"
-    r"|years?))|in (?:binary|octal|hex\w*|base)|\(?\\?[bp]?mod|mil)(?!\w)|\s?[(（]?二进制|\s?[(（]?(?:八|十六)进制"
+    r"|years?))|\(?(?:binary|octal|hexadecimal)|in (?:binary|octal|hex\w*|base)|\(?\\?[bp]?mod|mil)(?!\w)"
+    r"|\s?[(（]?二进制|\s?[(（]?(?:八|十六)进制"
     r"|[^\W\d_]?半|的(?:平方|立方|一半|阶乘|倍数|倒数)|[加减乘除](?!入|少|了)"
     r"|-?ish(?!\w)|-odd(?!\w)|[余来](?=[^\W\d_])|[^\W\d_]?多(?![少边次种云])",
     re.IGNORECASE,

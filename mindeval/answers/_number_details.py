@@ -19,6 +19,7 @@ _CIRCUMSTANCE = re.compile(
     r"(?<!\w)(?:after|when|while|once|includ(?:es|ing)|excluding|compared (?:to|with)|(?:down|up) from"
     r"|which (?:includes?|costs?|holds?|contains?|covers?|weighs?)"
     r"|,\s*(?:carrying|holding|using|containing|costing|covering|with|each|working))(?!\w)[^,;:=]*$"
+    r"|(?<!\w)(?:each|all|any) of (?:the|his|her|their|these)\s+$"
     r"|[,;]\s*(?:其中|包括|含)[^,;:=]*$|[,;]\s*比[^,;:=]*$",
     re.IGNORECASE,
 )
@@ -54,7 +55,10 @@ _ON_TO = re.compile(
     r"|所以|因此|一共|总共|共|但|那么|还|再|就是|即",
     re.IGNORECASE,
 )
-_PURPOSE = re.compile(r"(?<!\w)(?:in order )?to\s+(?!get|give|be|equal|the|a|an|[A-Z]|him|her|them|you|me)[a-z]+\s")
+_PURPOSE = re.compile(
+    r"(?<!\w)(?<!has )(?<!have )(?<!had )(?<!need )(?<!needs )(?<!able )(?:in order )?to\s+(?!get|give|be|equal"
+    r"|the|a|an|[A-Z]|him|her|them|you|me)[a-z]+\s"
+)
 _WHAT_FOR = re.compile(
     r"(?<!\w)(?:needed|required|necessary|enough)\s+(?:for|to)(?!\w)|足?够|[,;]\s*(?:是|相当于)[^,;:=\d]+的$",
     re.IGNORECASE,
@@ -213,8 +217,11 @@ def is_need(sentence: str) -> bool:
     return any(_NEED.search(sentence[: number.start]) for number in scan(sentence))
 
 
+ITEM = "\ue002"  # stands for the mark of a list's item that holds nothing but a number
 # "Tom: 5", one line of several: no line is the answer, but for that of the total.
-_LINE_OF_LIST = re.compile(r"[ \t]*([A-Za-z\u4e00-\u9fff][^\n:=\d]{0,30})\s*[:=]\s*[^\n\d]{0,3}\d[^\n=:]{0,30}$")
+_LINE_OF_LIST = re.compile(
+    rf"[ \t]*(?:[A-Za-z\u4e00-\u9fff][^\n:=\d]{{0,30}}\s*[:=]|{ITEM}|\(?[a-z]\))\s*[^\n\d]{{0,3}}\d[^\n=:]{{0,30}}$"
+)
 _WHOLE = re.compile(
     r"(?<!\w)(?:total\w*|sum|answer|result|altogether|remain\w*|left|net|profit|final\w*|difference|therefore|so"
     r"|average)(?!\w)"
@@ -224,14 +231,14 @@ _WHOLE = re.compile(
 
 
 def in_list_of_parts(text: str, position: int) -> bool:
-    """Whether the line of ``position`` is one of at least two like "Tom: 5" that end the text."""
-    lines = text[: text.find("\n", position) if "\n" in text[position:] else len(text)].rstrip().split("\n")
+    """Whether the line or sentence of ``position`` is one of at least two like "Tom: 5" that end the text."""
+    end = re.compile(r"\n|\.\s").search(text, position)
+    lines = re.split(r"\n|(?<=\d)\.\s", text[max(0, position - 300) : end.start() if end else len(text)])
     lines = [line for line in lines if line.strip()][-2:]
     named = [_LINE_OF_LIST.fullmatch(line.rstrip(" .。;*")) for line in lines]
     return len(named) == 2 and all(named) and not _WHOLE.search(lines[1])
 
 
-ITEM = "\ue002"  # stands for the number of a list's item that holds nothing but a number
 _PART_NAME = rf"(?:{ITEM}|\(?[A-Za-z\d]{{1,2}}[).]|[①-⑨]|[A-Za-z\u4e00-\u9fff][^\n:=,;.\d]{{0,24}}[:=])"
 _NEXT_PART = re.compile(
     rf"[^\n,;.:=\d]{{0,24}}(?:(?P<stop>\.)\s+|;\s*|\n\s*(?={ITEM})|(?={ITEM})"

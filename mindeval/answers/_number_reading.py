@@ -74,7 +74,7 @@ _WORDS = re.compile(
 )
 # Between two numbers of a sentence: the second says something of its own.
 _PREDICATE = re.compile(
-    r"[=≈→⇒,;:|(\n]|\\[a-z]|(?<!\w)(?:is|are|was|were|be|equals?|gives?|makes?|gets?|got|has|have|had|leaves?"
+    r"[=≈→⇒,;:|(\n]|\\[a-z]|(?<!\w)(?:is|are|was|were|be|equals?|gives?|makes?|gets?|got|has|have|had|must|leaves?"
     r"|left|needs?|becomes?"
     r"|so|then|but|costs?|pays?|takes?|earns?|total|that|which)(?!\w)|'s(?!\w)|[是为得有剩共需等花付要用但了]"
     r"|(?<!\w)(?:comes?|came|amounts?|adds? up) to\s"

@@ -19,8 +19,10 @@ _MARKUP = re.compile(
     r"|(?<![\d)])\*\*|\*\*(?![\d({-])|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)|`+|(?<!\S)\*(?=[^\s*])"
     r"|(?<=[^\s*])\*(?![\w\s*(\\$-])"
 )
+_NOTHING_ELSE = r"[-$€£¥]*\d[\d,.]*(?:[^\S\n]?[^\W\d]{1,12})?[^\S\n]*[.;。；]?[^\S\n]*$"
 _LIST_NUMBER = re.compile(
-    r"(?:^|(?<=[:：])(?=[^\n]*\n\s*\(?2[.)、]))[ \t]*\(?(\d{1,2})(?:[.)、:][ \t]+(?=\S)|[.)、](?=[^\W\d])"
+    r"(?:^|(?<=[:：])(?=[^\n]*\n\s*\(?2[.)、]|\s*1[.)]\s+[-$€£¥]?\d))[ \t]*\(?(\d{1,2})(?:[.)、:][ \t]+(?=\S)"
+    r"|[.)、](?=[^\W\d])"
     r"|\)[ \t]*(?=[^\W\d]))",
     re.MULTILINE,
 )
@@ -29,7 +31,7 @@ _HEADING = re.compile(
 )
 # A dash is the mark of a list, unless the line before it breaks off: a difference written on two lines.
 _BULLET = re.compile(r"^[ \t]*[*•●▪>][ \t]+|(?<![+*/=(]\n)^[ \t]*[-–+][ \t]+(?=\S)", re.MULTILINE)
-_ELLIPSIS = re.compile(r"(?<![\d.])(?:\.{2,}|…+)(?=[-$€£¥*]*\d)")
+_ELLIPSIS = re.compile(r"(?<![\d.])(?<!\d,)(?<!\d, )(?:\.{2,}|…+)(?=[-$€£¥*]*\d)")
 _ABBREVIATION = re.compile(
     r"(?<!\w)(?:approx|ca|rs|no|nos|vs|e\.g|i\.e|eq|fig|mr|mrs|ms|dr|st|resp|est)$", re.IGNORECASE
 )
@@ -44,7 +46,7 @@ def prepared(text: str, decimal: str) -> str:
     for start, end, content in boxes(text):
         before = text[position:start]
         content = re.sub(r"(?<=\d)!(?!=)", " factorial", re.sub(r"\s*\n\s*", " ", content))
-        if pieces and len(before) < 20 and boxes_together(before):
+        if pieces and len(before) < 40 and boxes_together(before):
             pieces[-1] = f"{pieces[-1].rstrip()} or {content}\n"
         else:
             if before.rsplit("\n", 1)[-1].count("$") % 2 and re.match(r"\s?\$(?!\$)", text[end : end + 2]):
@@ -57,7 +59,8 @@ def prepared(text: str, decimal: str) -> str:
     text = _MATH.sub(lambda match: match.group(1) or match.group(2), text.replace("$$", " "))
     text = _MARKUP.sub("", re.sub(r"<br\s*/?>", "\n", text.replace("\ue001", "$")))
     text = _ELLIPSIS.sub(" ", text)
-    text = re.sub(r"(?m)^A(?=:\s)", "Answer", _BULLET.sub("", text))
+    text = _BULLET.sub("", re.sub(rf"(?m)(?:{_BULLET.pattern})(?={_NOTHING_ELSE})", ITEM, text))
+    text = re.sub(r"(?m)^A(?=:\s)", "Answer", text)
     return _HEADING.sub("", list_numbers_dropped(folded(text, decimal)))
 
 
@@ -71,7 +74,7 @@ def list_numbers_dropped(text: str) -> str:
         followed = place + 1 < len(items) and values[place + 1] in (values[place], values[place] + 1)
         if values[place] == 1 or follows or followed:
             pieces.append(text[position : item.start()])
-            if re.match(r"[-$€£¥]*\d[\d,.]*(?:\s?[^\W\d]{1,12})?\s*[.;。；]?\s*$", text[item.end() :].split("\n")[0]):
+            if re.match(_NOTHING_ELSE, text[item.end() :].split("\n")[0]):
                 pieces.append(ITEM)
             position = item.end()
     return "".join([*pieces, text[position:]])

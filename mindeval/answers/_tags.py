@@ -25,4 +25,5 @@ def tagged(text: str) -> tuple[str, str]:
 
 def boxes_together(between: str) -> bool:
     """Whether two boxes with this between them are offered both, so that neither is the answer."""
+    between = re.sub(r"\\[()\[\],;: ]|\\(?:text|quad|mathrm|mbox)|[{}]", " ", between)
     return _BESIDE.fullmatch(between) is not None and re.search(r"[a-z,或和]", between, re.IGNORECASE) is not None
