@@ -165,7 +165,7 @@ _PASSING_END = re.compile(
 # Words that give a condition only where a variable is set: "with n = 4", not "with 4 wheels".
 _SETTING = frozenset(("by", "for", "with", "at", "as", "after", "before", "when", "while", "given", "once", "out of"))
 _VALUE_SAID = re.compile(r"(?<=\d)\s+(?:is|equals|gives)\s")  # "at x = 2 is 12"
-_ASSIGNED = re.compile(r"\s*(?:that\s+)?(?:the\s+)?\\?[A-Za-z]\w{0,3}\s*(?:=|\\to|is\s+\d)")
+_ASSIGNED = re.compile(r"\s*(?:that\s+)?(?:the\s+)?\\?(?:[A-Za-z]\w{0,3}\s*(?:=|\\to)|[A-Za-z]\s+is\s+\d)")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ _CIRCUMSTANCE = re.compile(
     r"(?<!\w)(?:after|when|while|once|includ(?:es|ing)|excluding|compared (?:to|with)|(?:down|up) from"
     r"|which (?:includes?|costs?|holds?|contains?|covers?|weighs?)"
     r"|,\s*(?:carrying|holding|using|containing|costing|covering|with|each|working))(?!\w)[^,;:=]*$"
-    r"|(?<!\w)(?:each|all|any) of (?:the|his|her|their|these)\s+$"
+    r"|(?<!\w)(?:left|remaining) from (?:the|his|her|their)\s+$|(?<!\w)(?:each|all|any) of (?:the|his|her|their"
+    r"|these)\s+$"
     r"|[,;]\s*(?:其中|包括|含)[^,;:=]*$|[,;]\s*比[^,;:=]*$",
     re.IGNORECASE,
 )
@@ -46,7 +47,7 @@ _ABLE = re.compile(
 
 _NEED = re.compile(
     r"(?<!\w)(?:needs?|needed|must|(?:has|have|had) to|requires?|required|takes?|should)(?!\w)[^,;:=]*$"
-    r"|(?:需要?|必须|得|要|应该?)[^,;:=有是]*$",
+    r"|(?:需要?|必须|得|要|应该?|分成|排成|装成)[^,;:=有是]*$",
     re.IGNORECASE,
 )
 _ON_TO = re.compile(
@@ -142,6 +143,9 @@ _PARALLEL_EN = re.compile(
     re.IGNORECASE,
 )
 _PARALLEL_ZH = re.compile(r"[^,;=\d]{0,6}[,;、](?P<subject>[^\d,;=]{1,10}?)(?P<verb>[是有为得]|今年)$")
+_PARALLEL_BARE = re.compile(
+    r"\W*(?:答:)?([\u4e00-\u9fff]{1,6})[\d.]+([岁人名只条棵个])[,;、](?P<subject>[\u4e00-\u9fff]{1,6})[\d.]+\2\W*"
+)
 _ANOTHER_TIME = re.compile(r"但|我|现在|后来|最后|最终|结果|还|只|就|则|那么|平均|每|这时|此时|原|用|它|他|她")
 
 
@@ -150,6 +154,12 @@ def in_parallel(sentence: str, one: Number, other: Number) -> bool:
     gap, before = sentence[one.end : other.start], sentence[: one.start]
     if _WHOLE.search(gap):
         return False
+    if (
+        (bare := _PARALLEL_BARE.fullmatch(sentence))
+        and not re.search("了|每", bare.group())
+        and not _ANOTHER_TIME.search(bare.group("subject"))
+    ):
+        return True
     match = _PARALLEL_EN.fullmatch(gap)
     if match is not None:
         return re.search(rf"(?<!\w){match.group('verb')}\s+[$€£¥]?$", before, re.IGNORECASE) is not None

@@ -176,7 +176,13 @@ def _solved(sentence: str, number: Number) -> bool:
     name = re.search(r",\s*([A-Za-z])\s*=\s*$", sentence[: number.start])
     if name is not None and not re.search(r"=[^=,]*$", sentence[: name.start()]):
         return re.search(r"(?<!\w)by\s\S+$", sentence[: name.start()]) is not None  # "dividing by 4, x = 3"
-    return name is not None and re.search(rf"\d\s?{name.group(1)}(?!\w)[^,]*$", sentence[: name.start()]) is not None
+    return (
+        name is not None
+        and re.search(
+            rf"(?:[\d+*/-]\s?{name.group(1)}(?!\w)|(?<!\w){name.group(1)}\s?[+*/-])[^,]*$", sentence[: name.start()]
+        )
+        is not None
+    )
 
 
 def _is_equation(before: str) -> bool:
@@ -196,6 +202,9 @@ def concluded_number(sentence: str) -> Number | str:
     candidates = [place for place, role in enumerate(said) if role not in PASSING]
     if not candidates:
         return "unclear number" if {"denied", "supposed"} & set(said) else ""
+    pair = [numbers[place] for place in candidates[-2:] if said[place] == "plain"]
+    if len(pair) == 2 and in_parallel(sentence, *pair):
+        return "several numbers"
     beside = details(sentence, numbers)
     main = [place for place in candidates if not beside[place]]
     if main:
@@ -219,11 +228,7 @@ def concluded_number(sentence: str) -> Number | str:
     if place and said[place - 1] == "plain" and not _PREDICATE.search(before):
         return "several numbers"  # "5 days to finish 100 pages"
     last = numbers[place - 1]
-    if (
-        place
-        and said[place - 1] == "plain"
-        and (needs_more(sentence, last, number) or in_parallel(sentence, last, number))
-    ):
+    if place and said[place - 1] == "plain" and needs_more(sentence, last, number):
         return "several numbers"
     side = _last_side(sentence, [number])
     before = re.split(r",(?!\d)|(?<!\w)(?:so|then|and)(?!\w)", sentence[:side])[-1]

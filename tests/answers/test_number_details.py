@@ -11,22 +11,31 @@ from mindeval.answers.extraction import extract_boxed, extract_number
 
 SAID = {
     "had, why and how do not suppose": [
-        "At the end of week 4, he had ${}.", "The 2 brothers had {} marbles altogether.", "Out of 50, he had {} left.",
+        "At the end of week 4, he had ${}.", "The 2 brothers had {} marbles altogether.",
+        "Out of 50, he had {} left.",
         "By 2020, the town had {} residents.", "After paying $60, she had ${} left.", "So he had ${} left.",
         "She had 3 cats and then got 4 more, so she had {} cats.", "That is why the total is {}.",
         "That is why the answer is {}.", "This is how we get {}.",
     ],
     "ellipses and the marks of lists": [
         "The answer is...{}", "答案是...{}", "答案是……{}", "The total is...${}", "Answer:\n- {}",
-        "**Answer:**\n\n- {} apples", "结果：\n- {}", "Answer:\n– {}", "The answer is:\n\n  - **{}**",
+        "**Answer:**\n\n- {} apples", "结果：\n- {}", "Answer:\n– {}", "Answer: 1. {}",
+        "The answer is:\n\n  - **{}**",
     ],
     "circumstances": [
-        "The price is ${} after a 20% discount.", "John has {} apples after 3 days.", "The total is ${} with 8% tax.",
+        "The price is ${} after a 20% discount.", "John has {} apples after 3 days.",
+        "The total is ${} with 8% tax.",
         "He has {} left after giving 3 to Tom and 2 to Ann.", "She gets ${} for 3 hours of work.",
-        "She runs {} miles in 7 days.", "In 8 weeks he saves ${}.", "He saves $5 a week, so in 8 weeks he saves ${}.",
+        "She runs {} miles in 7 days.", "In 8 weeks he saves ${}.",
+        "He saves $5 a week, so in 8 weeks he saves ${}.",
         "Monthly payments of $250 over 2 years give ${}.", "The remainder is {} when 17 is divided by 4.",
         "{} of the 90 students are girls.", "Of the 200 seats, {} are taken.", "It takes {} hours at 60 mph.",
-        "He will be {} in 6 years.", "The derivative at x = 2 is {}.", "5年后小明{}岁", "3小时后气温是{}度",
+        "Mary and her 2 friends ate {} slices altogether.",
+        "Altogether the 3 friends raised ${} for charity.",
+        "With the 10% tip the bill comes to ${}.", "It costs ${} per person for 4 people.", "3小时行驶了{}千米。",
+        "To earn $90 he must work {} hours.", "For a profit of $20 she has to sell {} cups.",
+        "He has ${} left from his $200.", "He will be {} in 6 years.", "The derivative at x = 2 is {}.",
+        "5年后小明{}岁", "3小时后气温是{}度",
     ],
     "details": [
         "John's total is ${}, including a $6 tip.", "The total is ${}, which includes $6 for tip.",
@@ -34,12 +43,13 @@ SAID = {
     ],
     "equations": [
         "Total revenue = 9 x $2 = ${}", "5 items * $6 per item = ${}.", "a + b + c = 3 + 4 + 5 = {}.",
-        "2x = 24 → x = {}", "3x + 2 = 14, 3x = 12, x = {}", "x + y = 3 + 4 = {}",
+        "2x = 24 → x = {}", "3x + 2 = 14, 3x = 12, x = {}", "x + y = 3 + 4 = {}", "设这个数为x，x+3=15，x={}。",
         "Dividing both sides by 4, x = {}.", "Maybe 6? Let me compute: 3 + 4 = {}.",
         "So the answer is {}: 3 from the first day and 4 from the second.",
     ],
     "statements": [
         "{}\n\nExplanation: 3 plus 4.", "{} apples\n\n解析：3加4。", "答案为{}（或写作三十）",
+        "有人说答案是12，其实答案是{}。",
         "老师说答案是12，但我算出来是{}",
         "The answer is 6. Let me correct that: it's {}.", "The answer is 6. Apologies, it is actually {}.",
         "The answer is 6. Let me fix that: {}.", "答案是6。纠正一下，答案是{}。", "The answer would be {}.",
@@ -90,7 +100,7 @@ NOT_ONE = {
         "He needs {} boxes. Each box holds 12 eggs.", "He needs {} boxes, leaving 2 empty slots.",
         "Hence {} buses are required for the 150 students.", "需要{}个盒子，每个装12个鸡蛋。",
         "Charlotte has 54 + 8 = {} dollars, which is enough for 12 tickets.", "她还剩{}元，够买8本书。",
-        "妈妈今年{}岁，是小明年龄的4倍。",
+        "妈妈今年{}岁，是小明年龄的4倍。", "可以分成{}组，每组8人。",
     ],
     "parts": [
         "答：男生{}人，女生8人。", "答案：{}；40", "Answer: (a) {}, (b) 6",
@@ -99,7 +109,8 @@ NOT_ONE = {
         "- Tom: {}\n- Jerry: 6", "* Tom: {}\n* Jerry: 6", "Tom: {}\nJerry: 6", "Answer: x = {}; y = 6",
         "Answer: Boys: {}. Girls: 6.", "Answer: Tom: {}, Jerry: 6", "答：甲有{}个，乙有6个。", "甲数是{}，乙数是36。",
         "鸡有{}只，兔有12只。", "The slope is {} and the intercept is 3.", "He is {}, and his sister is 10.",
-        "答：每箱{}瓶，共有5箱。",
+        "答：每箱{}瓶，共有5箱。", "Answer:\n- {} apples\n- 40 pears", "- {}\n- 40", "(a) {}\n(b) 6",
+        "Part (a): {}. Part (b): 6.", "a) {}\nb) 6", "Ben is {} years old while Amy is 12.", "妹妹{}岁，哥哥12岁。",
     ],
     "compounds": [
         "The answer is {}h20m", "It takes {}h20m.", "{}h20m", "\\boxed{{{}h30min}}", "The answer is {}m50s",
@@ -108,17 +119,22 @@ NOT_ONE = {
     "bounds, hedges and conditions": [
         "答案至少是{}。", "The answer is >{}", "The answer is > {}", "The answer is at least {}",
         "The answer would be {} if he had 3 more.", "The answer would be {}, had he bought 3 more.",
-        "The answer would have been {}.", "Had he bought 5 more, he would have {}.", "She has, say, {} apples.",
-        "The answer might be {}", "The answer may be {}.", "The answer could be {}", "The answer is possibly {}",
+        "The answer would have been {}.", "Had he bought 5 more, he would have {}.",
+        "She has, say, {} apples.",
+        "The answer might be {}", "The answer may be {}.", "The answer could be {}",
+        "The answer is possibly {}",
         "The answer is maybe {}", "Perhaps the answer is {}", "答案可能是{}", "也许答案是{}", "答案大概是{}",
     ],
     "readings": [
-        "6 → {}", "{} (mod 70)", "The answer is {} mod 70", "{} mil", "{} in binary", "The answer is {} in base 8",
+        "6 → {}", "{} (mod 70)", "{} (binary)", "The answer is {} mod 70", "{} mil", "{} in binary",
+        "The answer is {} in base 8",
         "二进制是{}（二进制）",
     ],
     "boxes": [
-        "$\\boxed{{{}}}$ or $\\boxed{{6}}$", "\\boxed{{{}}} and \\boxed{{6}}", "$\\boxed{{{}}}$, $\\boxed{{6}}$",
+        "$\\boxed{{{}}}$ or $\\boxed{{6}}$", "\\boxed{{{}}} and \\boxed{{6}}",
+        "$\\boxed{{{}}}$, $\\boxed{{6}}$",
         "\\boxed{{{}}}或\\boxed{{6}}", "The answer is not $\\boxed{{{}}}$", "It is not \\boxed{{{}}}.",
+        "\\(\\boxed{{{}}}\\) or \\(\\boxed{{6}}\\)", "\\boxed{{{}}} \\text{{ or }} \\boxed{{6}}",
     ],
     "nothing is solved": [
         "I cannot solve this. {} apples are given.", "I'm unable to solve this problem with {} apples.",
