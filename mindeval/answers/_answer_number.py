@@ -35,7 +35,8 @@ def extract_number(
 
     What is denied ("not 5"), asked, supposed ("if x = 5"), said in passing ("10 (since x = 3)") or a name ("step 2") is
     no answer. A range, a bound ("at least 5"), an alternative, a list, a compound ("5 feet 10 inches"), a time or
-    date, and an expression that is not evaluated (``2\pi``, ``5!``) are ambiguous, as is a number that is taken back.
+    date, and an expression that is not evaluated (``2\pi``, ``5!``) are ambiguous, as is a number that is hedged ("may
+    be 5") or taken back, and one of several parts ("5 for Tom and 6 for Jerry"). "Needs at least 5" gives 5.
 
     Args:
         text: What the model generated.
