@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._number_context import OPINION
+from mindeval.answers._number_details import gives_up, in_list_of_parts, is_fact, is_need, next_part, without_check
 from mindeval.answers._number_reading import concluded_number, stated_number
 from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans
 from mindeval.answers._numerals import Number, scan
@@ -34,7 +35,8 @@ def extract_number(
 
     What is denied ("not 5"), asked, supposed ("if x = 5"), said in passing ("10 (since x = 3)") or a name ("step 2") is
     no answer. A range, a bound ("at least 5"), an alternative, a list, a compound ("5 feet 10 inches"), a time or
-    date, and an expression that is not evaluated (``2\pi``, ``5!``) are ambiguous, as is a number that is taken back.
+    date, and an expression that is not evaluated (``2\pi``, ``5!``) are ambiguous, as is a number that is hedged ("may
+    be 5") or taken back, and one of several parts ("5 for Tom and 6 for Jerry"). "Needs at least 5" gives 5.
 
     Args:
         text: What the model generated.
@@ -96,8 +98,24 @@ def _of_part(
     text = text[end:]
     if not fallback:
         return None
+    first = _FIRST_LINE.match(text)
+    if first and any(True for _ in scan(first.group(1))):
+        text = first.group(1)
+    if gives_up(text):
+        return None
+    text = without_check(text)
     number = _last_number(text)
     return (number, "last number") if number else None
+
+
+# A number alone, and then how it was found.
+_FIRST_LINE = re.compile(
+    r"\s*([-+$€£¥]?\s?\d[\d,.]*(?:[^\S\n]?[^\W\d]{1,12}){0,2}[.。]?)[^\S\n]*\n\s*"
+    r"(?:Explanation|Reason(?:ing)?|Because|Solution|Steps?|How|Here(?:'s| is)|Calculation|Work(?:ing)?|Details?"
+    r"|解释|解析|理由|原因|说明|过程|步骤"
+    r"|计算|因为)(?!\w)",
+    re.IGNORECASE,
+)
 
 
 def _extraction(number: Number | str, rule: str, percent: str) -> Extraction:
@@ -107,10 +125,14 @@ def _extraction(number: Number | str, rule: str, percent: str) -> Extraction:
     return Extraction(None, "unclear number", ambiguous=True) if value is None else Extraction(number_text(value), rule)
 
 
+_EXPLAINED = re.compile(
+    r"(?<!\w)(?:that|this|which)(?:'s| is| was) (?:why|how)\s+(?:the |my |our )?(?:\w+ )?$", re.IGNORECASE
+)
+_IRREAL = re.compile(r"(?<!\w)(?:if|unless|had|have been)(?!\w)", re.IGNORECASE)
 _STATEMENTS, _WINDOW = 100, 600  # of a text, and the characters of each: bounds on the work
 _LINK = re.compile(rf"[:=#→>{BOX_MARK}]|(?<!\w)(?:is|are|was|were|be|equals?)(?!\w)|是|为|等于|答案")
 _SWALLOWED = re.compile(
-    r"(?:[-+$€£¥]+\s*|—|(?<=\s)(?:[Oo]ne|(?:option|choice)s?\s*)|第\s*|选项\s*)$"
+    r"(?:[-+$€£¥]+\s*|—|(?<![-=])>\s*|(?<=\s)(?:[Oo]ne|(?:option|choice)s?\s*)|第\s*|选项\s*)$"
 )  # taken for punctuation and filler there
 
 
@@ -120,18 +142,20 @@ def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
     last = 0
     for cue in reversed(all_answer_cues(text, verbs=False)[-_STATEMENTS:]):
         doubt = doubt_of(text, cue)
+        if doubt == "condition" and _EXPLAINED.search(text[max(0, cue.start - 40) : cue.start]):
+            doubt = ""
         number, end = _behind(text, cue) if doubt in ("", "hedge") else ("", 0)
         if number == "":
             continue
-        if found is not None:  # another one of two hedged statements
-            if isinstance(number, Number) and isinstance(found[0], Number) and number.value != found[0].value:
-                found = "several numbers", found[1]
-            break
         if number == "other":
             return None, end
+        irreal = re.search(r"(?<!\w)would(?!\w)", text[cue.start : cue.end]) and _IRREAL.search(
+            re.split(r"[.;\n]", text[cue.end : cue.end + 200])[0]
+        )
+        if cue.hedged or doubt == "hedge" or irreal:
+            number = "unclear number"
         found, last = (number, _rule(text[cue.start])), end
-        if not (cue.hedged or doubt == "hedge"):
-            break
+        break
     if found is not None and isinstance(found[0], Number):
         found = _corrected(found[0], text[last:]), found[1]
     return found, 0
@@ -148,6 +172,8 @@ def _behind(text: str, cue: Cue) -> tuple[Number | str, int]:
     tail = text[begin + start : begin + end]
     if not ("\n" in text[begin : begin + start] and is_question(tail)):
         number = stated_number(tail, cue.denied)
+        if isinstance(number, Number) and next_part(text, begin + start + number.start, begin + start + number.end):
+            number = "several numbers"
         if number:
             return number, begin + (start + number.end if isinstance(number, Number) else end)
     if _UNKNOWN.search(written + " " + tail):
@@ -179,8 +205,9 @@ _RETRACTED = re.compile(
     r"|the )(?:mistake|error|typo)"
     r"|(?:does not|doesn't|cannot|can't|isn't|don't) (?:look|seem|sound|add|be|think|right|correct)|my (?:bad"
     r"|mistake|error)|edit:|update:|erratum|scratch that|correction|oops|sorry|apolog\w+|no,|not right|i meant?"
-    r"|on second thought|miscalculat\w+|misread|disregard|ignore that)(?!\w)"
-    r"|更正|(?:我|算|说|搞|弄|写|是|答|都)错|有误|不对(?![劲])|哦不|抱歉|重新计算后",
+    r"|on second thought|let me (?:correct|fix|revise|rephrase|amend)\S*|miscalculat\w+|misread|disregard"
+    r"|ignore that)(?!\w)"
+    r"|更正|(?:我|算|说|搞|弄|写|是|答|都)错|有误|不对(?![劲])|哦不|抱歉|重新计算后|纠正|订正",
     re.IGNORECASE,
 )
 _RECHECKED = re.compile(
@@ -190,7 +217,7 @@ _RECHECKED = re.compile(
 )
 _EXPLICIT = re.compile(
     r"(?:(?<!\w)(?:is|be|it's|was|equals|gives?|get|makes?|mean|meant|to|no,?|correction:?)|[=:]|是|为|正[:]?|得"
-    r"|对[,]?|等于)\W*$",
+    r"|对[,]?|等于)(?:\s*(?:actually|really|now|just|rather|in fact|instead))?\W*$",
     re.IGNORECASE,
 )
 
@@ -216,6 +243,11 @@ def _corrected(stated: Number, rest: str) -> Number | str:
     return stated
 
 
+_OWN_WORD = re.compile(
+    r"(?<!\w)(?:but|however|yet) (?:i|we|it|in fact|actually)(?!\w)|(?:但是?|然而|可是|不过),?(?:我|其实|实际)"
+    r"|[,;](?:其实|实际上)",
+    re.IGNORECASE,
+)
 _OFFER = re.compile(
     r"(?<!\w)(?:would you like|do you (?:want|need|have)|shall i|should i|can i|need (?:any|more)"
     r"|any (?:other )?questions|does (?:that|this)|is there)(?!\w)|需要我|要不要|还有",
@@ -233,15 +265,22 @@ def _last_number(text: str) -> Number | str:
             if any(True for _ in scan(sentence)) and not _OFFER.search(sentence):
                 return "unclear number"
             continue
-        number = concluded_number(sentence.replace(BOX_MARK, " "))
+        sentence = sentence.replace(BOX_MARK, " ")
+        number = concluded_number(sentence)
         if number == "":
             supposed = supposed or ("unclear number" if any(True for _ in scan(sentence)) else "")
             continue
-        cues = all_answer_cues(sentence, verbs=False)
-        if any(doubt_of(sentence, cue) not in ("", "hedge", "unlinked") for cue in cues):
+        own = max((match.end() for match in _OWN_WORD.finditer(sentence)), default=0)
+        rest = sentence[own:]
+        cues = all_answer_cues(rest, verbs=False)
+        if any(doubt_of(rest, cue) not in ("", "hedge", "unlinked") for cue in cues):
             return "unclear number"  # "the student's answer is", "if the answer is"
         if isinstance(number, str):
             return "cut off" if cut_off(text, "") else number
+        if is_fact(sentence) and any(is_need(text[first:last]) for first, last in spans if last <= start):
+            return "several numbers"
+        if in_list_of_parts(text, end - len(sentence) + number.start):
+            return "several numbers"
         if _RETRACTED.search(text, end - len(sentence) + number.end):
             return "unclear number"
         return "cut off" if cut_off(text, sentence[number.start : number.end]) else number

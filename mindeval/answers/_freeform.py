@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._result import Extraction
-from mindeval.answers._tags import tagged
+from mindeval.answers._tags import boxes_together, tagged
 from mindeval.answers._text import boxes, segments, split_reasoning
 
 _STATEMENT = re.compile(
@@ -13,11 +13,18 @@ _STATEMENT = re.compile(
     r"|正确)?答案\s*(?:应该)?\s*(?:是|为|[::：])\s*[::：]?",
     re.IGNORECASE,
 )
+_DENIED = re.compile(r"(?:(?<!\w)not|n't|不是|并非|≠|\\neq?)[\s$({\[*]*$", re.IGNORECASE)
+# One word that is the whole answer, whatever is said about it: "Yes, it is plausible."
+_VERDICT = re.compile(r"[\s*_\"'“]*(yes|no|true|false|valid|invalid)(?=[*_\"'”]*\s*[,.;:!—–](?!\s*\d))", re.IGNORECASE)
+# The end of a sentence behind which another one begins, and no abbreviation: "Paris. Hope this helps!"
+_NEXT_SENTENCE = re.compile(
+    r"(?<=[\w)\]'\"*])(?<!(?<!\w)[A-Za-z])(?<!\b(?:Mr|Ms|Dr|St|Jr|Sr|vs|No))(?<!\b(?:Mrs|etc|Inc|Ltd))(?:[.!]\s+(?=[A-Z])|[。！](?=.))"
+)
 
 
 def extract_boxed(text: str) -> Extraction:
     r"""The content of the last ``\boxed{...}`` or ``\fbox{...}`` after the reasoning; braces may be nested. A box that
-    is empty or not closed is none.
+    is empty or not closed is none, as is one that is denied; two boxes joined by "or", "and" or a comma are ambiguous.
 
     Examples:
         >>> from mindeval.answers.extraction import extract_boxed
@@ -28,7 +35,10 @@ def extract_boxed(text: str) -> Extraction:
     """
     visible, reasoning, rule = split_reasoning(text)
     for part in (visible, reasoning):
-        found = boxes(segments(part)[0])
+        segment = segments(part)[0]
+        found = [box for box in boxes(segment) if not _DENIED.search(segment[max(0, box[0] - 40) : box[0]])]
+        if len(found) > 1 and boxes_together(segment[found[-2][1] : found[-1][0]]):
+            return Extraction(None, "several boxes", ambiguous=True)
         if found:
             return Extraction(found[-1][2].strip(), "boxed")
     return Extraction(None, rule if rule == "unclosed reasoning" else "no box")
@@ -38,7 +48,8 @@ def extract_text(text: str) -> Extraction:
     r"""A free-form answer: what stands between the last ``<answer>`` tags, what follows the last "the answer is" on its
     line, a box, or a text of a single line.
 
-    Bold marks and the final full stop are dropped; the answer is otherwise left as it was written.
+    Marks of emphasis, the final full stop and what further sentences say are dropped, as is what follows "Yes," and its
+    kind; the answer is otherwise left as it was written.
 
     Examples:
         >>> from mindeval.answers.extraction import extract_text
@@ -64,8 +75,10 @@ def _text_of(segment: str) -> Extraction | None:
     if boxed and (not stated or boxed[-1][0] > stated[-1].start()):
         return Extraction(_cleaned(boxed[-1][2]), "boxed")
     if stated:
-        lines = segment[stated[-1].end() :].lstrip(" \t*").lstrip().split("\n")
-        answer = _cleaned(lines[0])
+        rest = re.sub(r"^\s*(?:\*\*|__|\*(?=\s))?\s*", "", segment[stated[-1].end() :])
+        answer = _cleaned(_alone(rest.split("\n")[0]))
+        if re.match(r"\s*\*\w", segment[: stated[-1].start() + 1].rsplit("\n", 1)[-1]):  # *Answer: Paris*
+            answer = re.sub(r"(?<=\w)\*$", "", answer)
         return Extraction(answer, "answer statement") if answer else None
     lines = [line for line in segment.split("\n") if line.strip()]
     if len(lines) == 1 and not re.search(r"\\(?:boxed|fbox|framebox)\s*\{", lines[0]):  # a box that is empty or cut off
@@ -73,7 +86,14 @@ def _text_of(segment: str) -> Extraction | None:
     return None
 
 
+def _alone(line: str) -> str:
+    """The answer that a line begins with, without what is said after it."""
+    verdict = _VERDICT.match(line)
+    return verdict.group(1) if verdict else _NEXT_SENTENCE.split(line, maxsplit=1)[0]
+
+
 def _cleaned(line: str) -> str:
     line = re.sub(r"\*\*|__|`", "", line).strip()
+    line = re.sub(r"^([*_])(?=\S)([^*_]*)(?<=\S)\1(?=\W*$)", r"\2", line)
     line = re.sub(r"^\$(.*)\$\.?$", r"\1", line)
     return re.sub(r"\s*[.。]$", "", line).strip().strip("\"'“”").strip()

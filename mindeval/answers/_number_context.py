@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from mindeval.answers._number_details import is_extreme
 from mindeval.answers._numerals import Number
 
 # "step 5", "equation (3)", "第5题": names, not quantities.
@@ -59,7 +60,7 @@ _BOUND = re.compile(
     r"|a (?:maximum|minimum) of|within|nearly|almost|between|from|either|among|before|after|until|since)\s*"
     r"|(?<![-=])[<>]=?\s*|[≤≥≦≧]\s*|\\(?:l|g)(?:eq?|t)?(?:slant)?\s+"
     r"|(?:不到|不足|超过|至少|至多|最多|最少|不?大于|不?小于|不?多于|不?少于|不?高于|不?低于|介于|在|从|接近|将近"
-    r"|[大小多少高低]于)\s*)"
+    r"|[大小多少高低]于)[是为]?\s*)"
     r"(?:the|a|about|around|roughly|约|大约)?\s*$",
     re.IGNORECASE,
 )
@@ -87,7 +88,10 @@ _CHANGED_AFTER = re.compile(
     r"|more|[a-z]\b)"
     r"|[A-Za-z]*\s*and (?:a |one )?(?:half|quarter|third)|(?:halves|quarters?|thirds?|fourths?|fifths?|tenths?"
     r"|hundredths?)(?!\w)"
-    r"|out of|in (?:every )?\d)(?!\w)|[^\W\d_]?半|的(?:平方|立方|一半|阶乘|倍数|倒数)|[加减乘除](?!入|少|了)"
+    r"|out of|in (?:every )?\d+(?!\s*(?:more |full )?(?:seconds?|minutes?|hours?|days?|nights?|weeks?|months?"
+    r"|years?))|\(?(?:binary|octal|hexadecimal)|in (?:binary|octal|hex\w*|base)|\(?\\?[bp]?mod|mil)(?!\w)"
+    r"|\s?[(（]?二进制|\s?[(（]?(?:八|十六)进制"
+    r"|[^\W\d_]?半|的(?:平方|立方|一半|阶乘|倍数|倒数)|[加减乘除](?!入|少|了)"
     r"|-?ish(?!\w)|-odd(?!\w)|[余来](?=[^\W\d_])|[^\W\d_]?多(?![少边次种云])",
     re.IGNORECASE,
 )
@@ -109,6 +113,10 @@ _OPERATOR = re.compile(
     r"|[)\]}]?\s*[(\[{](?=\s*[-+]?[\dA-Za-z]+\s*[-+*/])"
 )
 _TIME_OR_UNIT = re.compile(r"\s*(?:[°℃℉]|\^\s?\{?\s?(?:\\circ|o(?![a-z]))|/\s?[A-Za-z\u4e00-\u9fff])")
+# "3h20m", but not "5m2", which is an area
+_COMPOUND_UNIT = re.compile(
+    r"(?!(?:[kcdm]?m|ft|in)[23](?![\dA-Za-z]))(?:h|hrs?|m|mins?|ft|d|lbs?|kg|km|cm|g|yrs?|wks?)\.?\d"
+)
 _GLUED = re.compile(r"([A-Za-zπθαβ]+)|\s([b-zπθαβ]|pi)(?![\w'.])")
 _UNIT_NAMES = (
     "m g s h L km cm mm dm nm kg mg lb lbs oz ml mL cL dl hr hrs min mins sec ft mi yd in kW kWh mW W V J Hz kHz MHz"
@@ -128,18 +136,20 @@ _JOINED = re.compile(
     re.IGNORECASE,
 )
 _COMPOUND = re.compile(
-    r"\s?(?!(?:is|are|was|were|equals|gives|makes|gets|has|have)\s)(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?"
+    r"\s?(?!(?:is|are|was|were|equals?|gives?|makes?|gets?|has|have|had|costs?|pays?|takes?|needs?|earns?"
+    r"|saves?)\s)(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?"
     r"|['\"′″°]\s?|\s)"
 )
 # Said in passing: in brackets, or giving a reason or a condition.
 _REASON = (
     r"(?<!\w)(?:where|since|because|given|considering|by|using|as|when|while|for|with|at|provided|due to"
-    r"|thanks to|per|after"
+    r"|thanks to|after"
     r"|before|out of|assuming|once|taking)(?!\w)|其中|由于|因为|因(?![此而数式子素果])|当(?!然|天|地|中|年|日|初)"
     r"|考虑到|已知|此时|对于|取(?=\s*[A-Za-z])"
 )
 _SUPPOSED = (
-    r"(?<!\w)(?:if|suppose|supposing|assume|let|whether|unless|imagine|say|had|why|how)(?!\w)"
+    r"(?<!\w)(?:if|suppose|supposing|assume|let(?! me| us|'s)|whether|unless|imagine|(?<!\w )had (?:the )?[a-z]+"
+    r"|(?:w|sh|c)ould have been|(?<=, )say,?|(?<!.)say)(?!\w)"
     r"|如果|假如|假设|假使|倘若|若(?!干)|要是|是否|是不是|为什么|令(?!人)|设(?=\s*[A-Za-z])"
 )
 _PASSING = re.compile(rf"(?P<supposed>{_SUPPOSED})|{_REASON}", re.IGNORECASE)
@@ -153,10 +163,9 @@ _PASSING_END = re.compile(
     r"|所以|因此|那么|则|就|故|[)\]）]"
 )
 # Words that give a condition only where a variable is set: "with n = 4", not "with 4 wheels".
-_SETTING = frozenset(
-    ("by", "for", "with", "at", "as", "per", "after", "before", "when", "while", "given", "once", "out of")
-)
-_ASSIGNED = re.compile(r"\s*(?:that\s+)?(?:the\s+)?\\?[A-Za-z]\w{0,3}\s*(?:=|\\to|is\s+\d)")
+_SETTING = frozenset(("by", "for", "with", "at", "as", "after", "before", "when", "while", "given", "once", "out of"))
+_VALUE_SAID = re.compile(r"(?<=\d)\s+(?:is|equals|gives)\s")  # "at x = 2 is 12"
+_ASSIGNED = re.compile(r"\s*(?:that\s+)?(?:the\s+)?\\?(?:[A-Za-z]\w{0,3}\s*(?:=|\\to)|[A-Za-z]\s+is\s+\d)")
 
 
 @dataclass(frozen=True)
@@ -174,9 +183,8 @@ def asides(sentence: str) -> list[Span]:
         word = match.group().lower()
         if word in _SETTING and not _ASSIGNED.match(sentence, match.end()):
             continue
-        if word == "how" and not sentence.rstrip().endswith("?"):
-            continue
-        end = _PASSING_END.search(sentence, match.end(), match.end() + 400)
+        said = _VALUE_SAID.search(sentence, match.end()) if word in _SETTING and not supposed else None
+        end = None if word[:4] == "had " else said or _PASSING_END.search(sentence, match.end(), match.end() + 400)
         found.append(Span(match.start(), end.start() if end else len(sentence), "supposed" if supposed else "aside"))
     opened: list[int] = []
     for match in re.finditer(r"[()\[\]（）]", sentence):
@@ -235,12 +243,18 @@ def _role(sentence: str, number: Number, before: str, after: str, spans: list[Sp
         return span.role
     if _DENIED.search(clause) or OPINION.search(clause) or _DENIED_AFTER.match(after):
         return "denied"
-    if _BOUND.search(before) or _BOUND_AFTER.match(after):
+    if (_BOUND.search(before) and not is_extreme(before, after)) or _BOUND_AFTER.match(after):
         return "bound"
-    if number.value is None or _algebra(after) or _CHANGED.search(before) or _CHANGED_AFTER.match(after):
+    if (
+        number.value is None
+        or _COMPOUND_UNIT.match(after)
+        or _algebra(after)
+        or _CHANGED.search(before)
+        or _CHANGED_AFTER.match(after)
+    ):
         return "unclear"
     written = sentence[number.start : number.end]
-    if (after[:1] == "!" and len(written) > 2) or (after[:3] == "..." and "." not in written):
+    if (after[:1] == "!" and len(written) > 1) or (after[:3] == "..." and "." not in written):
         after = ""  # an exclamation, and not a factorial; an ellipsis, and not a periodic decimal
     if "." in written and after[:2] in ("..", "…"):
         return "unclear"

@@ -5,29 +5,33 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._number_context import asides, joined, roles
+from mindeval.answers._number_details import details, in_parallel, needs_more
 from mindeval.answers._number_words import number_in_words
 from mindeval.answers._numerals import Number, scan
 
 PASSING = ("label", "aside", "supposed", "denied")
+_ARROW = re.compile(r"[→⇒]|=>|\\(?:[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])")
 _RELATION = re.compile(
     r"(?<![<>!=:])=(?![=>])|≈|≡|→|⇒|=>|\\(?:approx|[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])"
 )
 # A variable that is more than the name of the answer: 2x, x + 2, x^2.
 _VARIABLE = r"[b-fijln-rt-z]"
 _EQUATION = re.compile(
-    rf"\d\s?{_VARIABLE}(?![A-Za-z])(?!\s?\d)|(?<![A-Za-z\\]){_VARIABLE}\s?(?:[-+*/^²³]|\\cdot)"
+    rf"\d\s?{_VARIABLE}(?![A-Za-z])(?!\s?[$€£¥]?\d)|(?<![A-Za-z\\]){_VARIABLE}\s?(?:[-+*/^²³]|\\cdot)"
     rf"|[-+*/]\s?{_VARIABLE}(?![A-Za-z])"
     r"|(?<![A-Za-z])a\s?[-+*/^]|[-+*/]\s?a(?![A-Za-z])"
 )
 # Where what is said about the number begins, and the number itself has ended.
 _GLOSS = re.compile(
-    r",(?!\d)|;|—|(?<!\w)(?:for|after|per|on|during|each|every|with|at|as|which|that is|i\.e\.|so|rather|instead"
+    r",(?!\d)|;|—|:(?=\s+\d+\s+[A-Za-z])|(?<!\w)(?:for|after|per|on|during|each|every|with|at|as|which|that is"
+    r"|i\.e\.|so|rather|instead"
     r"|but|than"
     r"|while|by|using|because|since)(?!\w)|也就是|即|而|其中|所以|因此|单位|但",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
-    r"[^,;]{0,24}[,、;]\s*(?:(?:and|or|和|或者?|以及)\s*)?(?:[A-Za-z]\w{0,3}\s*(?:=|is|为)\s*)?[$€£¥]?\s*$",
+    r"[^,;]{0,24}[,、;]\s*(?:(?:and|or|和|或者?|以及)\s*)?"
+    r"(?:[A-Za-z]\w{0,3}\s*(?:=|is|为)\s*|\(?[a-z\d]\)\s*|[①-⑨]\s*|[A-Z]\w*:\s*)?[$€£¥]?\s*$",
     re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(
@@ -37,8 +41,16 @@ _ALTERNATIVE = re.compile(
     re.IGNORECASE,
 )
 _BRACKETED = re.compile(
-    r"[^.;()（]{0,24}[(（]\s*(?:(?:or|maybe|perhaps|possibly|sorry|no|correction)(?!\w)|或|也?可能|更正|应)",
+    r"[^.;()（]{0,24}[(（]\s*(?:(?:or|maybe|perhaps|possibly|sorry|no|correction)(?!\w)|或(?!者?[写称记表])|也?可能|更正|应)",
     re.IGNORECASE,
+)
+# "5 for Tom and 6 for Jerry"; "男生12人，女生8人"
+_EACH_ITS_OWN = re.compile(
+    r"[^,;]{0,24}?(?<!\w)(?:for|on|in|from|at|by|to)\s[^,.;=]{1,40}(?<!\w)and\s+[$€£¥]?$", re.IGNORECASE
+)
+_OTHER_SUBJECT = re.compile(
+    r"^[^,;=(]*[\u4e00-\u9fff]{2}[^,;=(]*[,;]\s*(?!也就|即|就是|因为|其中|比|合|约|因此|所以|而|不|但|单位|由|它|这|得|等于|用|够|相当|检|验)"
+    r"[^,;=]*[\u4e00-\u9fff][^,;=]*$"
 )
 _CORRECTED = re.compile(
     r"(?<!\w)(?:no|wait|sorry|oops|i mean|or rather|make that|scratch that|correction|actually|hmm)(?!\w)|不对"
@@ -62,9 +74,13 @@ _WORDS = re.compile(
 )
 # Between two numbers of a sentence: the second says something of its own.
 _PREDICATE = re.compile(
-    r"[=≈→⇒,;:|(\n]|\\[a-z]|(?<!\w)(?:is|are|was|were|be|equals?|gives?|makes?|gets?|got|has|have|had|leaves?"
+    r"[=≈→⇒,;:|(\n]|\\[a-z]|(?<!\w)(?:is|are|was|were|be|equals?|gives?|makes?|gets?|got|has|have|had|must|leaves?"
     r"|left|needs?|becomes?"
-    r"|so|then|but|costs?|pays?|takes?|earns?|total|that|which)(?!\w)|'s(?!\w)|[是为得有剩共需等花付要用但]",
+    r"|so|then|but|costs?|pays?|takes?|earns?|total|that|which)(?!\w)|'s(?!\w)|[是为得有剩共需等花付要用但了]"
+    r"|(?<!\w)(?:comes?|came|amounts?|adds? up) to\s"
+    r"|(?<!\w)(?:[a-z]{2,}ed|ate|sold|bought|made|ran|drove|read|won|lost|spent|saw|caught|drank|grew|swam|wrote"
+    r"|built)\s+"
+    r"(?:(?:a total of|about|only|another|up|in)\s+)?[$€£¥]?$",
     re.IGNORECASE,
 )
 _CONTRASTED = re.compile(
@@ -95,11 +111,11 @@ def stated_number(tail: str, denied: bool = False) -> Number | str:
     earlier = tail[numbers[chosen[0] - 1].end : number.start] if chosen[0] else ""
     if len(chosen) > 1 or (side and re.search(r"(?<!\w)(?:or|and)(?!\w)|[,、或和]", earlier)):
         problem = "several numbers"
-    elif said[chosen[0]] not in ("plain", "hedged"):
+    elif said[chosen[0]] != "plain":
         problem = "unclear number" if said[chosen[0]] != "operand" else "several numbers"
-    elif _BRACKETED.match(tail, number.end):
+    elif _BRACKETED.match(tail, number.end) or _from_arrow(tail[:side]):
         problem = "several numbers"
-    elif _EQUATION.search(tail[:side]) or (
+    elif _is_equation(tail[:side]) or (
         _RELATION.search(tail[number.end : boundary]) and _EQUATION.search(tail[number.end : boundary])
     ):
         problem = "unclear number"
@@ -122,7 +138,13 @@ def _with_rest(
         return problem
     if _CORRECTED.search(gap):
         return last if len(rest) == 1 and said[rest[0]] == "plain" else "several numbers"
-    if _LISTED.fullmatch(gap) or _ALTERNATIVE.search(gap) or (deep and len(tail[: number.start].split()) > 4):
+    if (
+        _LISTED.fullmatch(gap)
+        or _EACH_ITS_OWN.match(gap)
+        or _OTHER_SUBJECT.search(tail[: number.start] + gap)
+        or _ALTERNATIVE.search(gap)
+        or (deep and len(tail[: number.start].split()) > 4)
+    ):
         return "several numbers"
     if _CONCLUDED.search(tail[number.end : last.start]) and last.value != number.value:
         return "several numbers"
@@ -141,6 +163,38 @@ def _last_side(text: str, numbers: list[Number]) -> int:
     return max((edge for edge in edges if any(number.start >= edge for number in numbers)), default=0)
 
 
+def _from_arrow(before: str) -> bool:
+    """The number comes from another one by an arrow, and may as well be the wrong one of both: "6 → 5"."""
+    edges = list(_ARROW.finditer(before))
+    return (
+        bool(edges) and re.fullmatch(r"[^\d=+*/×÷-]*-?\d[\d,.]*\s*\w{0,12}\s*", before[: edges[-1].start()]) is not None
+    )
+
+
+def _solved(sentence: str, number: Number) -> bool:
+    """The value of an unknown that was sought before: "3x = 12, x = 4"; but not one of several: "x = 3, y = 4"."""
+    name = re.search(r",\s*([A-Za-z])\s*=\s*$", sentence[: number.start])
+    if name is not None and not re.search(r"=[^=,]*$", sentence[: name.start()]):
+        return re.search(r"(?<!\w)by\s\S+$", sentence[: name.start()]) is not None  # "dividing by 4, x = 3"
+    return (
+        name is not None
+        and re.search(
+            rf"(?:[\d+*/-]\s?{name.group(1)}(?!\w)|(?<!\w){name.group(1)}\s?[+*/-])[^,]*$", sentence[: name.start()]
+        )
+        is not None
+    )
+
+
+def _is_equation(before: str) -> bool:
+    """The sides before the last one hold an unknown that is still to be found: 2x = 10, but not x + y = 3 + 4 = 7."""
+    edges = list(_ARROW.finditer(before))
+    before = before[edges[-1].end() :] if edges else before
+    sides = [side for side in _RELATION.split(before) if side.strip()]
+    if len(sides) > 1 and not re.search(r"\d", sides[0]) and re.fullmatch(r"[\d\s+*/×÷().,$%-]+", sides[-1]):
+        return False
+    return _EQUATION.search(before) is not None
+
+
 def concluded_number(sentence: str) -> Number | str:
     """The number that a sentence without words like "the answer is" ends with: the last that is not said in passing."""
     numbers = list(scan(sentence))
@@ -148,6 +202,14 @@ def concluded_number(sentence: str) -> Number | str:
     candidates = [place for place, role in enumerate(said) if role not in PASSING]
     if not candidates:
         return "unclear number" if {"denied", "supposed"} & set(said) else ""
+    pair = [numbers[place] for place in candidates[-2:] if said[place] == "plain"]
+    if len(pair) == 2 and in_parallel(sentence, *pair):
+        return "several numbers"
+    beside = details(sentence, numbers)
+    main = [place for place in candidates if not beside[place]]
+    if main:
+        said = ["aside" if beside[place] else role for place, role in enumerate(said)]
+        candidates = main
     place = candidates[-1]
     number = numbers[place]
     denied = [other for other in range(place + 1, len(numbers)) if said[other] == "denied"]
@@ -156,12 +218,21 @@ def concluded_number(sentence: str) -> Number | str:
     if said[place] != "plain":
         return "cut off" if said[place] == "operand" else "unclear number"
     before = sentence[numbers[place - 1].end : number.start] if place else ""
-    if place and joined(before) and said[place - 1] not in ("label", "aside", "denied"):
+    if (
+        place
+        and joined(before)
+        and said[place - 1] not in ("label", "aside", "denied")
+        and not _solved(sentence, number)
+    ):
         return "cut off" if re.search(r"[-+*/×÷]\s*$", before) else "several numbers"
     if place and said[place - 1] == "plain" and not _PREDICATE.search(before):
         return "several numbers"  # "5 days to finish 100 pages"
+    last = numbers[place - 1]
+    if place and said[place - 1] == "plain" and needs_more(sentence, last, number):
+        return "several numbers"
     side = _last_side(sentence, [number])
-    if side and _EQUATION.search(re.split(r",(?!\d)|(?<!\w)(?:so|then|and)(?!\w)", sentence[:side])[-1]):
+    before = re.split(r",(?!\d)|(?<!\w)(?:so|then|and)(?!\w)", sentence[:side])[-1]
+    if side and (_is_equation(before) or _from_arrow(before)):
         return "unclear number"
     if re.match(r"[^,;]*=", sentence[number.end :]) and _EQUATION.search(sentence[number.end :]):
         return "unclear number"

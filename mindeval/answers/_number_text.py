@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from mindeval.answers._number_details import ITEM
 from mindeval.answers._numerals import folded
+from mindeval.answers._tags import boxes_together
 from mindeval.answers._text import BOX_MARK, boxes, unwrap_fonts
 
 _MATH = re.compile(r"\$(?=\S)([^$\n]{1,300}?)(?<=\S)\$(?!\d)|\$\s([^$\n]{1,300}?)\s\$(?!\d)")
@@ -17,13 +19,19 @@ _MARKUP = re.compile(
     r"|(?<![\d)])\*\*|\*\*(?![\d({-])|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)|`+|(?<!\S)\*(?=[^\s*])"
     r"|(?<=[^\s*])\*(?![\w\s*(\\$-])"
 )
+_NOTHING_ELSE = r"[-$€£¥]*\d[\d,.]*(?:[^\S\n]?[^\W\d]{1,12})?[^\S\n]*[.;。；]?[^\S\n]*$"
 _LIST_NUMBER = re.compile(
-    r"^[ \t]*\(?(\d{1,2})(?:[.)、:][ \t]+(?=\S)|[.)、](?=[^\W\d])|\)[ \t]*(?=[^\W\d]))", re.MULTILINE
+    r"(?:^|(?<=[:：])(?=[^\n]*\n\s*\(?2[.)、]|\s*1[.)]\s+[-$€£¥]?\d))[ \t]*\(?(\d{1,2})(?:[.)、:][ \t]+(?=\S)"
+    r"|[.)、](?=[^\W\d])"
+    r"|\)[ \t]*(?=[^\W\d]))",
+    re.MULTILINE,
 )
 _HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]*\d+[.)、][ \t]+(?=[^\W\d]).*|#{1,6}(?<!####)[ \t]+\d+[ \t]+(?=[^\W\d]).*)$", re.MULTILINE
 )
-_BULLET = re.compile(r"^[ \t]*[*•●▪>][ \t]+", re.MULTILINE)
+# A dash is the mark of a list, unless the line before it breaks off: a difference written on two lines.
+_BULLET = re.compile(r"^[ \t]*[*•●▪>][ \t]+|(?<![+*/=(]\n)^[ \t]*[-–+][ \t]+(?=\S)", re.MULTILINE)
+_ELLIPSIS = re.compile(r"(?<![\d.])(?<!\d,)(?<!\d, )(?:\.{2,}|…+)(?=[-$€£¥*]*\d)")
 _ABBREVIATION = re.compile(
     r"(?<!\w)(?:approx|ca|rs|no|nos|vs|e\.g|i\.e|eq|fig|mr|mrs|ms|dr|st|resp|est)$", re.IGNORECASE
 )
@@ -33,15 +41,26 @@ _SENTENCE_END = re.compile(r"\n+|[。?]+|(?<!\\);|(?<!\\)[.!]+(?=\s|$|[\"'”)\]
 def prepared(text: str, decimal: str) -> str:
     r"""Folded text without markup; a boxed answer stands on a line of its own that begins with BOX_MARK."""
     text = re.sub(r"[ \t]{3,}", "  ", re.sub(r"\n{3,}", "\n\n", text))
-    pieces, position = [], 0
+    pieces: list[str] = []
+    position = 0
     for start, end, content in boxes(text):
-        pieces += [text[position:start], BOX_MARK, re.sub(r"\s*\n\s*", " ", content), "\n"]
+        before = text[position:start]
+        content = re.sub(r"(?<=\d)!(?!=)", " factorial", re.sub(r"\s*\n\s*", " ", content))
+        if pieces and len(before) < 40 and boxes_together(before):
+            pieces[-1] = f"{pieces[-1].rstrip()} or {content}\n"
+        else:
+            if before.rsplit("\n", 1)[-1].count("$") % 2 and re.match(r"\s?\$(?!\$)", text[end : end + 2]):
+                before = before[: before.rindex("$")] + before[before.rindex("$") + 1 :]
+                end = text.index("$", end) + 1
+            pieces += [before, BOX_MARK, f"{content}\n"]
         position = end
     text = unwrap_fonts("".join([*pieces, text[position:]]))
     text = text.replace("\\$", "\ue001")
     text = _MATH.sub(lambda match: match.group(1) or match.group(2), text.replace("$$", " "))
     text = _MARKUP.sub("", re.sub(r"<br\s*/?>", "\n", text.replace("\ue001", "$")))
-    text = re.sub(r"(?m)^A(?=:\s)", "Answer", _BULLET.sub("", text))
+    text = _ELLIPSIS.sub(" ", text)
+    text = _BULLET.sub("", re.sub(rf"(?m)(?:{_BULLET.pattern})(?={_NOTHING_ELSE})", ITEM, text))
+    text = re.sub(r"(?m)^A(?=:\s)", "Answer", text)
     return _HEADING.sub("", list_numbers_dropped(folded(text, decimal)))
 
 
@@ -55,6 +74,8 @@ def list_numbers_dropped(text: str) -> str:
         followed = place + 1 < len(items) and values[place + 1] in (values[place], values[place] + 1)
         if values[place] == 1 or follows or followed:
             pieces.append(text[position : item.start()])
+            if re.match(_NOTHING_ELSE, text[item.end() :].split("\n")[0]):
+                pieces.append(ITEM)
             position = item.end()
     return "".join([*pieces, text[position:]])
 

@@ -18,6 +18,16 @@ _ENGLISH = re.compile(
     rf"(?:(?:\s*-\s*|\s+and\s+|\s+)(?:{_WORD}))*)(?![\w-])",
     re.IGNORECASE,
 )
+_PARTS = {
+    word: under
+    for under, word in enumerate(["third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"], 3)
+}
+_PARTS.update({"half": 2, "quarter": 4})
+_UNITS = "|".join(sorted(_ONES.split(), key=len, reverse=True))
+_FRACTION = re.compile(
+    rf"(?P<over>an?|{_UNITS})[\s-]+(?P<under>{'|'.join(_PARTS)})s?(?![\w-])",
+    re.IGNORECASE,
+)
 _ZH_DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")}
 _ZH_DIGITS.update({"〇": 0, "两": 2, "兩": 2, "俩": 2})
 _ZH_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
@@ -40,6 +50,10 @@ _NOUNS = re.compile(
 
 def number_in_words(text: str) -> Number | None:
     """The number in words that a text begins with, if nothing but its unit follows."""
+    part = _FRACTION.match(text)
+    if part and _NOUNS.match(text[part.end() :]):
+        over = _SMALL[part.group("over").lower()] if part.group("over").lower() not in ("a", "an") else 1
+        return Number(Fraction(over, _PARTS[part.group("under").lower()]), False, 0, part.end())
     match = _ENGLISH.match(text)
     if match and _NOUNS.match(text[match.end() :]):
         value = _english(re.findall(_WORD, match.group("words").lower()))

@@ -14,7 +14,7 @@ MAX_DIGITS = (
     400  # of a number or of a power's exponent of ten: beyond float64, and a bound on the work that a text asks
 )
 
-_GROUP = r"(?:,|\{,\}|\\,|,\\!\s*|\\!,?|\\ |[\u00a0\u2009\u202f'’_])"
+_GROUP = r"(?:,|\{,\}|\\!,\\!|\\,|,\\!\s*|\\!,?|\\ |[\u00a0\u2009\u202f'’_])"
 # Grouped in the Indian way, in threes, in threes by plain spaces (twice at least, or it may be a list), or not at all.
 _INTEGER = (
     rf"(?:\d{{1,2}}(?:,\d{{2}})+,\d{{3}}(?!\d)|\d{{1,3}}(?:{_GROUP}\d{{3}})+(?!\d)"

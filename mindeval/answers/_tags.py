@@ -1,10 +1,11 @@
-"""Answers between tags: ``<answer>...</answer>``."""
+"""Answers between tags (``<answer>...</answer>``), and boxes that stand side by side."""
 
 from __future__ import annotations
 
 import re
 
 _TAG = re.compile(r"<\s*(/?)\s*(?:final_)?answer\s*>", re.IGNORECASE)
+_BESIDE = re.compile(r"[$\s,]*(?:or|and|或者?|和|,)?[$\s,]*", re.IGNORECASE)  # between two boxes that are offered both
 
 
 def tagged(text: str) -> tuple[str, str]:
@@ -20,3 +21,9 @@ def tagged(text: str) -> tuple[str, str]:
     if opened is not None:
         content = text[opened:].strip() or content
     return content, "".join([*pieces, text[position:]])
+
+
+def boxes_together(between: str) -> bool:
+    """Whether two boxes with this between them are offered both, so that neither is the answer."""
+    between = re.sub(r"\\[()\[\],;: ]|\\(?:text|quad|mathrm|mbox)|[{}]", " ", between)
+    return _BESIDE.fullmatch(between) is not None and re.search(r"[a-z,或和]", between, re.IGNORECASE) is not None

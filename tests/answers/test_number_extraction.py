@@ -238,6 +238,7 @@ STATEMENTS = [
 IN_WORDS = {
     "five": 5, "twenty-five": 25, "one hundred and five": 105, "minus five": -5, "two dozen": 24, "zero": 0,
     "five apples": 5, "五": 5, "负五": -5, "两百三十": 230, "一百零五": 105, "十五个": 15, "三分之二": Fraction(2, 3),
+    "two thirds": Fraction(2, 3), "a half": Fraction(1, 2),
     "百分之五十": 50, "三点一四": Fraction("3.14"), "三万五千": 35000, "一亿两千万": 120000000, "二〇二四": 2024,
 }  # fmt: skip
 
@@ -247,7 +248,17 @@ def test_numbers_in_words_are_read_where_they_are_stated(template):
     for written, value in IN_WORDS.items():
         found = extract_number(template.format(written))
         assert found.answer is not None and Fraction(found.answer) == value, (written, found)
-    for other in ("one of them", "two thirds", "five ten", "一样", "三角形", "两三个", "一百五", "十几个", "四千米"):
+    for other in (
+        "one of them",
+        "two thirds of it",
+        "five ten",
+        "一样",
+        "三角形",
+        "两三个",
+        "一百五",
+        "十几个",
+        "四千米",
+    ):
         assert extract_number(template.format(other)).answer is None, other
 
 

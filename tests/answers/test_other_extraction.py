@@ -197,3 +197,28 @@ def test_boxes_hold_any_braces_and_none_that_is_empty_or_open_counts(content):
     for empty in ("\\boxed{}", "\\fbox{ }", "\\boxed{{}}", "\\boxed", "\\boxedx"):
         assert extract_boxed(empty).rule == "no box"
     assert [extract_boxed(text).answer for text in ("\\boxed5", "\\boxed 5", "\\boxed12.")] == ["5", "5", "12"]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("So the answer is no. Hope this helps!", "no"),
+        ("So the answer is Yes, it is plausible.", "Yes"),
+        ("the answer is invalid: the premise fails", "invalid"),
+        ("The answer is Paris. It is the capital of France.", "Paris"),
+        ("答案是巴黎。希望有帮助！", "巴黎"),
+        ("*Paris*", "Paris"),
+        ("The answer is *Paris*.", "Paris"),
+        ("The answer is _Paris_", "Paris"),
+        ("*Answer: Paris*", "Paris"),
+        ("*Answer:* Paris", "Paris"),
+        ("The answer is a*", "a*"),
+        ("Answer: 5 * 3", "5 * 3"),
+        ("The answer is Dr. Smith.", "Dr. Smith"),
+        ("The answer is U.S. Army.", "U.S. Army"),
+        ("The answer is No. 5", "No. 5"),
+        ("The answer is J. K. Rowling. She wrote it.", "J. K. Rowling"),
+    ],
+)
+def test_an_answer_ends_with_its_sentence_and_is_left_without_emphasis(text, answer):
+    assert extract_text(text).answer == answer
