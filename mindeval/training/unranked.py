@@ -9,7 +9,7 @@ from mindspore import ops
 
 from mindeval.kernels import blockwise
 
-BLOCK = 8192
+BLOCK = 40960  # few of them: each is compiled into every graph, and hardly ever run
 
 
 def ranked(ranks: Any, valid: Any, rows: Any, weight: Any, labels: Any, width: int) -> Any:
