@@ -73,8 +73,9 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "condition",
         "clause",
         re.compile(
-            r"(?<!\w)(?:whether|assume|assuming|imagine|wish|had|why|how|depending|otherwise|else|only when)(?!\w)"
-            r"|是否|是不是|为什么|为何|为啥|否则|怎么|^设",
+            r"(?<!\w)(?:whether|assume|assuming|imagine|wish|had(?! to)|(?<!is )why|how|depending|otherwise"
+            r"|else|only when)(?!\w)"
+            r"|是否|是不是|(?<!就是)为什么|为何|为啥|否则|怎么|^设",
             re.IGNORECASE,
         ),
     ),

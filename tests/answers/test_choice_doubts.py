@@ -37,7 +37,8 @@ Some say {y}, but the correct answer is {x}.|Although some argue for {y}, the an
 答案是{x}。很多人会选{y}。|有人选{y}，但正确答案是{x}
 很多人觉得答案是{y}，其实答案是{x}。|小明认为是{y}，但他错了，答案是{x}。
 The answer is {x}. A common mistake is to choose {y}.""",
-    "certain": """There is no doubt that the answer is {x}.|Without a doubt, {x}.
+    "certain": """There is no doubt that the answer is {x}.|That is why the answer is {x}.|这就是为什么答案是{x}。
+Without a doubt, {x}.
 The most likely answer is {x}.|I believe the answer is {x}.
 This shows that the answer is {x}.|According to Newton's second law, the answer is {x}.|You should choose {x}.
 Even if it were hot, the answer is {x}.|毫无疑问，答案是{x}。|不难看出，答案是{x}。|最可能的答案是{x}。
