@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.answers._options import NORMALISATIONS
+from mindeval.answers.options import NORMALISATIONS
 
 _KINDS = len(NORMALISATIONS)
 # The columns: questions, then for each normalisation the correct, the tied and the scored ones.

@@ -20,7 +20,9 @@ def check_choices(choices: Any) -> list[str]:
     ['A', 'B', 'C']
     """
     if not isinstance(choices, (str, list, tuple)) or not all(isinstance(letter, str) for letter in choices):
-        raise TypeError(f"choices must be a str or a list of str, but got {choices!r}")
+        raise TypeError(
+            f"choices must be a str or a list of str (a tokenizer goes to tokenizer_or_ids=), but got {choices!r}"
+        )
     letters = list(choices)
     if not letters or any(len(letter) != 1 for letter in letters) or len(_places(letters)) < len(letters):
         raise ValueError(f"choices must be different letters of one character each, but got {choices!r}")

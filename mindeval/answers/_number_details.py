@@ -29,6 +29,12 @@ _SHARE = re.compile(
     rf"\s*(?:[a-z]+\s+)?(?:of|among)\s+(?:all\s+)?(?:the|these|those|his|her|their|our)\s+{_DETERMINER}?$"
 )
 _PRICE_OF = re.compile(rf"\s*(?:dollars\s*)?(?:(?:per|an?)\s+\w+\s+|each\s+)?for\s+{_DETERMINER}?$", re.IGNORECASE)
+# "$64 in total on the 8 glasses", "15 pencils left in her 2 boxes": the sum is said before.
+_SUMMED = re.compile(
+    rf"[^,;:=\d]{{0,30}}(?<!\w)(?:left|remaining|in total|in all|altogether|overall)\s+(?:on|in|for|to|from|at|among"
+    rf"|between|with|by|over|across)\s+{_DETERMINER}{{0,2}}$",
+    re.IGNORECASE,
+)
 _RATE = re.compile(rf"(?<!\w)(?:with|after|at|before|on|of|for)\s+{_DETERMINER}?(?:\w+\s+)?$", re.IGNORECASE)
 _LATER = re.compile(r"\s?(?:年|天|日|个?月|周|个?星期|个?小时|分钟?|秒)(?:之|以)?[后前](?![\d半])")
 _EDGE = re.compile(r"[,;:=→]|(?<!\w)(?:so|then|but|is|are|was|were|has|have|had|gets?|leaves?|makes?)(?!\w)|[有是为剩]")
@@ -120,6 +126,7 @@ def _is_detail(sentence: str, last: Number, number: Number, before: str, after: 
     priced = [re.match(r"[$€£¥]", sentence[one.start : one.end].lstrip("-")) is not None for one in (last, number)]
     return (
         _SHARE.fullmatch(before) is not None
+        or _SUMMED.fullmatch(before) is not None
         or (priced == [True, False] and _PRICE_OF.fullmatch(before) is not None)
         or (re.search(r"(?<!\w)at\s+$", before) is not None and _SPEED.match(after) is not None)
         or (number.percent and not last.percent and _RATE.search(before) is not None)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.answers import _candidates, _gold, _options, _scores
+from mindeval.answers import _candidates, _gold, _scores
+from mindeval.answers import options as option_scores
 from mindeval.answers._choice_counts import WIDTH, chosen, group_totals, outcome, totals
 from mindeval.answers._rows import counted_rows, listed_rows, rows_of, texts_of
 from mindeval.answers.extraction import extract_choice
@@ -37,7 +38,7 @@ class ChoiceAccuracy(Metric):
     or "nll"
     ``"loglikelihood"`` ``[B, C]``, ``[B, C, K]`` or the option with the largest score; K columns are the first of
                         a list of ``[C]``/``[C, K]`` sum, tokens, characters, bytes, prior, full, full_tokens: see
-                        ``option_statistics``
+                        ``answers.options.option_statistics``
     ``"text"``          B texts                      the option that ``extract_choice`` reads; none is wrong
     =================== ============================ ===============================================================
 
@@ -128,7 +129,7 @@ class ChoiceAccuracy(Metric):
         name: str | None = None,
     ) -> None:
         self.choices, self.mode = _gold.check_choices(choices), one_of(mode, "mode", MODES)
-        self.normalize = one_of(normalize, "normalize", _options.NORMALISATIONS)
+        self.normalize = one_of(normalize, "normalize", option_scores.NORMALISATIONS)
         self.inputs, self.nll = one_of(inputs, "inputs", _scores.INPUTS), nll
         self.vocab_size = _scores.check_vocabulary(vocab_size)
         self.multiple, self.language = multiple, one_of(language, "language", LANGUAGES)
@@ -223,7 +224,7 @@ class ChoiceAccuracy(Metric):
     def _of_options(
         self, predictions: Any, labels: Any, counted: np.ndarray, options: Any, _: Any
     ) -> tuple[dict[int, np.ndarray], dict[str, Any]]:
-        tables = _options.option_tables(predictions, counted)
+        tables = option_scores.option_tables(predictions, counted)
         widest = max(map(len, tables), default=0)
         sizes = [len(table) for table in tables]
         if options is not None:
@@ -238,12 +239,12 @@ class ChoiceAccuracy(Metric):
                     f"{len(tables[place])}"
                 )
             table = tables[place][: sizes[place]]
-            _options.check_table(table, place)
-            scores = _options.normalised(table)
+            option_scores.check_table(table, place)
+            scores = option_scores.normalised(table)
             if self.normalize not in scores:
                 raise ValueError(
-                    f"normalize={self.normalize!r} must have its columns of {list(_options.COLUMNS)}, but question "
-                    f"{place} allows only {list(scores)}: see option_statistics()"
+                    f"normalize={self.normalize!r} must have its columns of {list(option_scores.COLUMNS)}, but "
+                    f"question {place} allows only {list(scores)}: see mindeval.answers.options.option_statistics()"
                 )
             outcomes[place] = outcome(scores, gold[place])
         return outcomes, {}

@@ -85,6 +85,8 @@ class ScoreMetric(Metric):
     ) -> dict[str, Any]:
         check_weights(weights, self.weighted)
         batch = read_scores(scores, labels, mask, sample_ids, weights, self._kind, self.num_classes, self.ignore_index)
+        if self._kind == "multiclass":
+            _warn_of_logits(batch.scores)
         if self.mode == "binned":
             if sample_ids is not None:
                 raise ValueError("sample_ids need mode='exact': bins cannot tell samples apart")
@@ -209,6 +211,17 @@ class ScoreMetric(Metric):
             total = sum(support for _, support in pairs)  # exact, as supports are
             return float(sum(Fraction(value) * support for value, support in pairs) / total) if total else math.nan
         return math.fsum(value for value, _ in pairs) / len(pairs) if pairs else math.nan
+
+
+def _warn_of_logits(scores: np.ndarray) -> None:
+    """A class is ranked over rows, where softmax changes the order of logits."""
+    if scores.size and (scores.min() < 0 or scores.max() > 1):
+        warnings.warn(
+            "scores of several classes lie outside of [0, 1]: each class is ranked over rows by its scores as they "
+            "are. If these are logits, give their softmax, which ranks rows otherwise",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def sorted_words(rows: Rows) -> np.ndarray:

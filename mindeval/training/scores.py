@@ -33,7 +33,8 @@ def of_scores(
         if names.is_generation(name) and value == 0:
             kind = "zero_score_english_tokens" if "tok:13a" in signature or "tok:intl" in signature else "zero_score"
             found.append(Finding(kind, "error", {"name": name, "value": value}))
-        if names.is_accuracy(name):
+        told = isinstance(chance, Mapping) and name in chance
+        if told or names.is_accuracy(name) or names.is_accuracy(str(next(iter(parts), ""))):
             found += _chance(name, value, parts, limits, chance)
         for part, given_part in {**parts, name: value}.items():
             number = as_float(given_part)

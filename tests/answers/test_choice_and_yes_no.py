@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
-from mindeval.answers._options import option_statistics
 from mindeval.answers._scores import exp
 from mindeval.answers.choice import ChoiceAccuracy
 from mindeval.answers.heads import CandidateHead, OptionHead
+from mindeval.answers.options import option_statistics
 from mindeval.answers.yes_no import YesNoAccuracy
 
 IDS = {"yes": [3, 5], "no": [1, 7]}

@@ -34,7 +34,10 @@ SAID = {
         "Altogether the 3 friends raised ${} for charity.",
         "With the 10% tip the bill comes to ${}.", "It costs ${} per person for 4 people.", "3小时行驶了{}千米。",
         "To earn $90 he must work {} hours.", "For a profit of $20 she has to sell {} cups.",
-        "He has ${} left from his $200.", "He will be {} in 6 years.", "The derivative at x = 2 is {}.",
+        "He has ${} left from his $200.", "He spent ${} in total on the 8 glasses.",
+        "She has {} pencils left in her 2 boxes.", "There were {} people left on the 2 buses.",
+        "They paid ${} altogether for the 5 shirts.", "That makes {} eggs in all in the 3 nests.",
+        "He will be {} in 6 years.", "The derivative at x = 2 is {}.",
         "5年后小明{}岁", "3小时后气温是{}度",
     ],
     "details": [

@@ -580,3 +580,14 @@ def test_bins_filled_by_small_and_large_batches_are_the_same(options):
     assert small.eval() == large.eval() == merged.eval()
     assert small.state_dict() == large.state_dict() == merged.state_dict()
     assert large.eval() == pytest.approx(AUROC(**options)(scores, labels), abs=large.eval().parts["error_bound"])
+
+
+@pytest.mark.parametrize("metric", [AUROC, AveragePrecision, ROC, PrecisionRecallCurve])
+def test_logits_of_several_classes_get_a_warning_because_softmax_ranks_rows_otherwise(metric):
+    logits, labels = np.array([[2.0, 1.0, 0.0], [5.0, 6.0, 0.0], [0.0, 0.0, 1.0]]), [0, 1, 2]
+    with pytest.warns(UserWarning, match="If these are logits, give their softmax"):
+        metric(num_classes=3).update(logits, labels)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        metric(num_classes=3).update(logits, [-100, -100, 2])  # of what counts, no number is outside
+        metric().update(logits[:, 0], [0, 1, 1])

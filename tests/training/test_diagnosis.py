@@ -359,6 +359,12 @@ def test_scores_that_are_texts_are_refused_and_other_texts_are_none():
     assert diagnose({"bleu": 0.5, "signature": "bleu|n:4"}).judged == ("bleu",)
 
 
+def test_a_chance_that_is_given_by_name_says_that_the_score_is_an_accuracy():
+    assert diagnose({"mmlu": 0.25, "law": 0.25}, chance={"mmlu": 0.25}).findings[0].evidence["name"] == "mmlu"
+    assert diagnose({"mmlu": 0.25}, chance=0.25).kinds == []  # nothing says that it is one
+    assert diagnose({"mmlu": Score(0.25, {"accuracy": 0.25})}, chance=0.25).kinds == ["at_chance"]
+
+
 def test_a_chance_of_a_score_that_is_not_there_is_refused():
     message = r"chance must be named as the scores, \['accuracy'\], but got \['nope'\]"
     for given in ({"accuracy": 0.25}, evals("accuracy", [0.25])):
