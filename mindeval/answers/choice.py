@@ -38,7 +38,7 @@ class ChoiceAccuracy(Metric):
     or "nll"
     ``"loglikelihood"`` ``[B, C]``, ``[B, C, K]`` or the option with the largest score; K columns are the first of
                         a list of ``[C]``/``[C, K]`` sum, tokens, characters, bytes, prior, full, full_tokens: see
-                        ``answers.options.option_statistics``
+                                                     ``answers.options.option_statistics``
     ``"text"``          B texts                      the option that ``extract_choice`` reads; none is wrong
     =================== ============================ ===============================================================
 
