@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
+import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 
 def checked(init: Callable[..., None]) -> Callable[..., None]:
@@ -52,3 +56,19 @@ def one_of(value: Any, what: str, known: Sequence[Any]) -> Any:
     if not isinstance(value, (str, type(None))) or value not in known:
         raise ValueError(f"{what} must be one of {list(known)}, but got {value!r}")
     return value
+
+
+def finite_number(value: Any, what: str) -> float:
+    """A real number as a finite float; bool and text are refused.
+
+    >>> finite_number(np.int32(2), "beta")
+    2.0
+    """
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number):
+            return number
+    raise ValueError(f"{what} must be a finite number, but got {value!r}")

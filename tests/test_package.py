@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 import json
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import numpy
 import pytest
@@ -91,6 +93,53 @@ def test_the_repair_command_asks_for_the_numpy_that_the_package_requires() -> No
         pytest.skip("mindeval is not installed, only on the path")
     numpy_bounds = [line[len("numpy") :] for line in requirements if line.startswith("numpy")]
     assert [set(bounds.split(",")) for bounds in numpy_bounds] == [{">=1.25", "<2"}]
+
+
+FAMILIES = ("answers", "classification", "image", "language", "text")
+ABOVE = {"training", "integrations"}
+BELOW = (
+    "state",
+    "kernels",
+    "score.py",
+    "display.py",
+    "distributed.py",
+    "wire.py",
+    "rounding.py",
+    "exact.py",
+    "inputs.py",
+)
+
+
+def imported(path: Path) -> set[str]:
+    """The parts of the package that a source file imports, wherever in it."""
+    parts = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module == "mindeval":
+            parts |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").startswith("mindeval."):
+            parts.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            parts |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("mindeval.")}
+    return parts
+
+
+def sources(part: str) -> list[Path]:
+    path = Path(mindeval.__file__).parent / part
+    return [path] if path.suffix else sorted(path.rglob("*.py"))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_imports_no_other_family_and_nothing_above_it(family: str) -> None:
+    assert sources(family)
+    for path in sources(family):
+        assert not imported(path) & ({*FAMILIES} - {family} | ABOVE), path
+
+
+@pytest.mark.parametrize("part", BELOW)
+def test_what_metrics_rest_on_knows_no_metric(part: str) -> None:
+    assert sources(part)
+    for path in sources(part):
+        assert not imported(path) & {*FAMILIES, *ABOVE, "metric", "collection"}, path
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from typing import Any
 
 import numpy as np
 
 from mindeval import inputs
-from mindeval.classification import _exact
-from mindeval.constructors import one_of
+from mindeval.constructors import finite_number, one_of
 
 TASKS = ("classification", "binary", "multiclass", "multilabel")
 
@@ -46,18 +43,9 @@ def check_top_k(top_k: int, num_classes: int | None) -> int:
     return top_k
 
 
-def check_number(value: float, what: str) -> float:
-    """A finite real number as a float; bool and text are refused."""
-    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
-        number = _exact.number(value) if isinstance(value, numbers.Rational) else float(value)
-        if math.isfinite(number):
-            return number
-    raise ValueError(f"{what} must be a finite number, but got {value!r}")
-
-
 def check_threshold(threshold: float) -> float:
     """A finite number: one between 0 and 1 is of probabilities, any other of other scores."""
-    return check_number(threshold, "threshold (in (0, 1) for probabilities, 0.0 for logits)")
+    return finite_number(threshold, "threshold (in (0, 1) for probabilities, 0.0 for logits)")
 
 
 def check_threshold_of_classes(threshold: float, scores: str) -> None:

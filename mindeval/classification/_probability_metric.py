@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs
-from mindeval.classification import _exact
+from mindeval import exact, inputs
 from mindeval.classification._arguments import check_weights
 from mindeval.classification._probabilities import Probabilities, read_probabilities
 from mindeval.classification._task_metric import TaskMetric
@@ -71,7 +70,7 @@ class MeanLoss(ProbabilityMetric):
 
     def _empty_states(self) -> dict[str, State]:
         if self.weighted:
-            return {"total": _exact.product_sums(2), "weight": ExactSum()}
+            return {"total": exact.product_sums(2), "weight": ExactSum()}
         return {"total": ExactSum(), "weight": Count()}
 
     def _contribution(
@@ -87,13 +86,13 @@ class MeanLoss(ProbabilityMetric):
         if weights is None:
             return {"total": losses, "weight": losses.size}
         finite = np.isfinite(losses)
-        total = _exact.products(losses[finite], weights[finite])
-        return {"total": _exact.joined(total, {0: losses[~finite & (weights > 0)]}), "weight": weights}
+        total = exact.products(losses[finite], weights[finite])
+        return {"total": exact.joined(total, {0: losses[~finite & (weights > 0)]}), "weight": weights}
 
     def _results(self, states: Any) -> dict[str, Any]:
-        total, weight = states["total"], _exact.total(states["weight"])
+        total, weight = states["total"], exact.total(states["weight"])
         value = float("nan")
         if weight:
-            beyond = _exact.non_finite(total)
-            value = _exact.number(Fraction(_exact.total(total)) / weight) if beyond is None else beyond
-        return {self._value_name: value, "weight": _exact.number(weight) if self.weighted else int(weight)}
+            beyond = exact.non_finite(total)
+            value = exact.number(Fraction(exact.total(total)) / weight) if beyond is None else beyond
+        return {self._value_name: value, "weight": exact.number(weight) if self.weighted else int(weight)}

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from mindeval.classification import _ranking
-from mindeval.classification._exact import number
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scores import ScoreMetric, sorted_words
 from mindeval.constructors import one_of
+from mindeval.exact import number
 from mindeval.state import ExactSum
 
 AVERAGES = ("macro", "weighted", "micro", "none")

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs
-from mindeval.classification import _exact, _totals
+from mindeval import exact, inputs
+from mindeval.classification import _totals
 from mindeval.classification._arguments import check_classes
 from mindeval.classification._decision_metric import DecisionMetric
 from mindeval.classification._decisions import Decisions
@@ -57,7 +57,7 @@ class ClassRate(DecisionMetric):
     def _empty_states(self) -> dict[str, State]:
         states: dict[str, State] = {"classes": _totals.totals_state(self.num_classes, self.weighted)}
         if self.average == "samples":
-            states["row_values"] = _exact.product_sums(2) if self.weighted else ExactSum()
+            states["row_values"] = exact.product_sums(2) if self.weighted else ExactSum()
             states["row_weights"] = ExactSum() if self.weighted else Count()
         return states
 
@@ -89,7 +89,7 @@ class ClassRate(DecisionMetric):
         if flags.weights is None:
             return {"row_values": values[known], "row_weights": int(known.sum())}
         weights = flags.weights[known]
-        return {"row_values": _exact.products(values[known], weights), "row_weights": weights}
+        return {"row_values": exact.products(values[known], weights), "row_weights": weights}
 
     def _results(self, states: Any) -> dict[str, Any]:
         table = _totals.read_totals(states["classes"])
@@ -103,7 +103,7 @@ class ClassRate(DecisionMetric):
 
     def _value(self, states: Any, table: dict[int, ClassTotals], known: int, average: str) -> float:
         if average == "samples":
-            values, weights = _exact.total(states["row_values"]), _exact.total(states["row_weights"])
+            values, weights = exact.total(states["row_values"]), exact.total(states["row_weights"])
             return _totals.ratio(values, weights, self.zero_division)
         if average == "binary":
             return _totals.ratio(*self._formula(table.get(1, NOTHING)), self.zero_division)
@@ -116,7 +116,7 @@ class ClassRate(DecisionMetric):
         rows = [table.get(place, NOTHING) for place in places]
         formulas: dict[str, _totals.Formula] = {"precision": _totals.precision, "recall": _totals.recall}
         formulas |= {"f1": _totals.f_beta, self._value_name: self._formula}
-        number = _exact.number if self.weighted else int
+        number = exact.number if self.weighted else int
         return {
             "class": places,
             **{

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mindeval.classification._exact import two_sum
+from mindeval.exact import two_sum
 
 BINS = 1 << 16  # the top 16 bits of a float32: sign, exponent and 7 bits of the mantissa
 _LOWEST = np.int64(-(2**63))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs
-from mindeval.classification import _exact, _totals
+from mindeval import exact, inputs
+from mindeval.classification import _totals
 from mindeval.classification._arguments import (
     check_classes,
     check_task,
@@ -267,7 +267,7 @@ class Accuracy(TokenMetric):
         check_widths(states)
         if self.weighted:
             correct, total = (states[key].fraction() for key in ("correct", "total"))
-            plain: Any = _exact.number
+            plain: Any = exact.number
         else:
             correct, total = states["correct"].value, states["total"].value
             plain = int

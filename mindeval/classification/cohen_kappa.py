@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.classification import _exact
+from mindeval import exact
 from mindeval.classification._agreement import Agreement, margins
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._totals import ClassTotals, Total
@@ -75,7 +75,7 @@ class CohenKappa(Agreement):
         return {"weights": self.weights}
 
     def _empty_states(self) -> dict[str, State]:
-        return {**super()._empty_states(), "disagreement": _exact.product_sums(3) if self.weighted else Count()}
+        return {**super()._empty_states(), "disagreement": exact.product_sums(3) if self.weighted else Count()}
 
     def _of_decisions(self, decisions: Decisions) -> dict[str, Any]:
         cost = _costs(decisions, self.weights) if self.weighted else _cost(decisions, self.weights)
@@ -83,7 +83,7 @@ class CohenKappa(Agreement):
 
     def _results(self, states: Any) -> dict[str, Any]:
         table, total = margins(states)
-        rows, observed = list(table.values()), _exact.total(states["disagreement"])
+        rows, observed = list(table.values()), exact.total(states["disagreement"])
         chance = {None: _chance_of_difference, "linear": _linear_chance, "quadratic": _quadratic_chance}[self.weights](
             list(table), rows, total
         )
@@ -94,7 +94,7 @@ class CohenKappa(Agreement):
                 stacklevel=3,
             )
         value = float(1 - Fraction(observed) * total / chance) if chance else float("nan")
-        return {"cohen_kappa": value, "total": _exact.number(total) if self.weighted else int(total)}
+        return {"cohen_kappa": value, "total": exact.number(total) if self.weighted else int(total)}
 
 
 def _cost(decisions: Decisions, weights: str | None) -> int:
@@ -119,10 +119,10 @@ def _costs(decisions: Decisions, weights: str | None) -> dict[int, np.ndarray]:
         distances = np.abs(block.labels - block.predictions)
         if weights is None:
             distances = np.minimum(distances, 1)
-        factors = _exact.float_parts(distances)
+        factors = exact.float_parts(distances)
         pairs = itertools.product(factors, factors if weights == "quadratic" else [np.ones(1)])
-        parts += [_exact.products(a, b, block.weights) for a, b in pairs]
-    return _exact.joined(*parts)
+        parts += [exact.products(a, b, block.weights) for a, b in pairs]
+    return exact.joined(*parts)
 
 
 def _chance_of_difference(places: list[int], rows: list[ClassTotals], total: Total) -> Total:

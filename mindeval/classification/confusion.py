@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.classification import _exact, _totals
+from mindeval import exact
+from mindeval.classification import _totals
 from mindeval.classification._arguments import check_classes
 from mindeval.classification._cell_counts import CellCounts, counted_places, is_few
 from mindeval.classification._decision_metric import DecisionMetric
@@ -99,11 +100,11 @@ class ConfusionMatrix(DecisionMetric):
         return {"cells": _flag_cells(flags)}
 
     def _results(self, states: Any) -> dict[str, Any]:
-        number: Any = _exact.number if self.weighted else int
+        number: Any = exact.number if self.weighted else int
         if self._dense:
             return self._of_dense(states["cells"].value.tolist())
         cells: dict[tuple[int, ...], Total] = {
-            tuple(int(part) for part in key.split(",")): _exact.total(state)
+            tuple(int(part) for part in key.split(",")): exact.total(state)
             for key, state in states["cells"].value.items()
         }
         total: Total = sum(cells.values(), start=0)
@@ -167,7 +168,7 @@ def _sparse_cells(decisions: Decisions, weighted: bool) -> dict[str, int]:
     values = counts.tolist()
     if weighted:
         weights = np.concatenate([block.weights for block in blocks if block.weights is not None])
-        values = _exact.units_by_group(places, weights, keys.size)
+        values = exact.units_by_group(places, weights, keys.size)
     cells.update({f"{row},{column}": value for row, column, value in zip(rows.tolist(), columns.tolist(), values)})
     return cells
 
@@ -180,7 +181,7 @@ def _flag_cells(flags: Flags) -> dict[str, int]:
         if flags.weights is None:
             values = np.bincount(places, minlength=4).tolist()
         else:
-            values = _exact.units_by_group(places, flags.weights[keep], 4)
+            values = exact.units_by_group(places, flags.weights[keep], 4)
         cells.update({f"{column},{place // 2},{place % 2}": value for place, value in enumerate(values)})
     return cells
 

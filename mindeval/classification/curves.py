@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs
-from mindeval.classification import _exact, _ranking
+from mindeval import exact, inputs
+from mindeval.classification import _ranking
 from mindeval.classification._ranking import Steps
 from mindeval.classification._scores import ScoreMetric
 
@@ -151,7 +151,7 @@ def auc(x: Any, y: Any) -> float:
     before, after = across[:-1], across[1:]
     if not ((after >= before).all() or (after <= before).all()):
         raise ValueError("x must be nowhere falling or nowhere rising, but it turns round")
-    steps, heights = _exact.differences(after, before), [*_exact.float_parts(up[1:]), *_exact.float_parts(up[:-1])]
-    double = _exact.product_sums(2)
-    double.add(_exact.joined(*(_exact.products(a, b) for a, b in itertools.product(steps, heights))))
-    return _exact.number(abs(Fraction(_exact.total(double))) / 2)
+    steps, heights = exact.differences(after, before), [*exact.float_parts(up[1:]), *exact.float_parts(up[:-1])]
+    double = exact.product_sums(2)
+    double.add(exact.joined(*(exact.products(a, b) for a, b in itertools.product(steps, heights))))
+    return exact.number(abs(Fraction(exact.total(double))) / 2)

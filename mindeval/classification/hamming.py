@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.classification import _exact, _totals
+from mindeval import exact
+from mindeval.classification import _totals
 from mindeval.classification._decision_metric import DecisionMetric, flat
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._flags import Flags
@@ -61,6 +62,6 @@ class HammingLoss(DecisionMetric):
         return {"wrong": weight[wrong], "total": weight}
 
     def _results(self, states: Any) -> dict[str, Any]:
-        wrong, total = _exact.total(states["wrong"]), _exact.total(states["total"])
-        plain: Any = _exact.number if self.weighted else int
+        wrong, total = exact.total(states["wrong"]), exact.total(states["total"])
+        plain: Any = exact.number if self.weighted else int
         return {"hamming_loss": _totals.ratio(wrong, total, float("nan")), "wrong": plain(wrong), "total": plain(total)}

@@ -8,9 +8,9 @@ import numpy as np
 
 from mindeval import kernels
 from mindeval.classification import _probabilities
-from mindeval.classification._arguments import check_number
 from mindeval.classification._probabilities import Probabilities
 from mindeval.classification._probability_metric import MeanLoss
+from mindeval.constructors import finite_number
 
 
 class LogLoss(MeanLoss):
@@ -59,7 +59,7 @@ class LogLoss(MeanLoss):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        self.eps = check_number(eps, "eps")
+        self.eps = finite_number(eps, "eps")
         if not 0 <= self.eps < 0.5:
             raise ValueError(f"eps must lie in [0, 0.5), but got {eps}")
         super().__init__(task, num_classes, from_logits, ignore_index, weighted, distributed=distributed, name=name)

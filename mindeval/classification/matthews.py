@@ -7,7 +7,7 @@ from typing import Any
 
 from mindeval import rounding
 from mindeval.classification._agreement import Agreement, margins
-from mindeval.classification._exact import number
+from mindeval.exact import number
 
 
 class MatthewsCorrCoef(Agreement):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from mindeval.classification import _totals
-from mindeval.classification._arguments import check_number
 from mindeval.classification._rates import ClassRate
 from mindeval.classification._totals import ClassTotals, Total
+from mindeval.constructors import finite_number
 
 
 class Precision(ClassRate):
@@ -139,7 +139,7 @@ class FBetaScore(ClassRate):
     def __init__(
         self, beta: float = 1.0, task: str = "classification", num_classes: int | None = None, **options: Any
     ) -> None:
-        self.beta = check_number(beta, "beta")
+        self.beta = finite_number(beta, "beta")
         if self.beta <= 0:
             raise ValueError(f"beta must be a finite number > 0, but got {beta}")
         self._square = _totals.exact_square(self.beta)

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindeval import inputs, rounding
-from mindeval.classification import _exact
+from mindeval import exact, inputs, rounding
 from mindeval.classification._arguments import check_weights, spread_weights
 from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum, State
@@ -54,7 +53,7 @@ def read_pairs(predictions: Any, targets: Any, mask: Any = None, weights: Any = 
 
 def square_products(x: list[np.ndarray], y: list[np.ndarray], *weights: np.ndarray) -> dict[int, np.ndarray]:
     """What the products of two numbers, each a sum of arrays, add to an exact sum."""
-    return _exact.joined(*(_exact.products(a, b, *weights) for a, b in itertools.product(x, y)))
+    return exact.joined(*(exact.products(a, b, *weights) for a, b in itertools.product(x, y)))
 
 
 class _MeanError(Metric):
@@ -65,7 +64,7 @@ class _MeanError(Metric):
 
     def __init__(self, weighted: bool = False, *, distributed: bool | str = False, name: str | None = None) -> None:
         self.weighted = weighted
-        total: State = _exact.product_sums(self._factors + self.weighted)
+        total: State = exact.product_sums(self._factors + self.weighted)
         super().__init__(
             states={"total": total, "weight": ExactSum() if self.weighted else Count()},
             settings={"weighted": True} if self.weighted else {},
@@ -89,9 +88,9 @@ class _MeanError(Metric):
 
     def _mean(self, states: Any) -> tuple[Fraction | None, float | int]:
         """The mean as an exact fraction (None if all weights are 0), and the sum of weights."""
-        weight = _exact.total(states["weight"])
-        mean = Fraction(_exact.total(states["total"])) / weight if weight else None
-        return mean, _exact.number(weight) if self.weighted else int(weight)
+        weight = exact.total(states["weight"])
+        mean = Fraction(exact.total(states["total"])) / weight if weight else None
+        return mean, exact.number(weight) if self.weighted else int(weight)
 
 
 class MeanAbsoluteError(_MeanError):
@@ -124,13 +123,13 @@ class MeanAbsoluteError(_MeanError):
     """
 
     def _errors(self, x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> dict[int, np.ndarray]:
-        signs = _exact.signs_of_differences(x, y)
-        parts = [signs * part for part in _exact.float_parts(x)] + [-signs * part for part in _exact.float_parts(y)]
-        return _exact.joined(*(_exact.products(part, *weights) for part in parts))
+        signs = exact.signs_of_differences(x, y)
+        parts = [signs * part for part in exact.float_parts(x)] + [-signs * part for part in exact.float_parts(y)]
+        return exact.joined(*(exact.products(part, *weights) for part in parts))
 
     def _compute(self, states: Any) -> dict[str, Any]:
         mean, weight = self._mean(states)
-        return {"mae": float("nan") if mean is None else _exact.number(mean), "weight": weight}
+        return {"mae": float("nan") if mean is None else exact.number(mean), "weight": weight}
 
 
 class MeanSquaredError(_MeanError):
@@ -153,14 +152,14 @@ class MeanSquaredError(_MeanError):
     _factors = 2
 
     def _errors(self, x: np.ndarray, y: np.ndarray, *weights: np.ndarray) -> dict[int, np.ndarray]:
-        parts = _exact.differences(x, y)
+        parts = exact.differences(x, y)
         return square_products(parts, parts, *weights)
 
     def _compute(self, states: Any) -> dict[str, Any]:
         mean, weight = self._mean(states)
         if mean is None:
             return {"mse": float("nan"), "rmse": float("nan"), "weight": weight}
-        return {"mse": _exact.number(mean), "rmse": rounding.sqrt(mean), "weight": weight}
+        return {"mse": exact.number(mean), "rmse": rounding.sqrt(mean), "weight": weight}
 
 
 class PearsonCorrCoef(Metric):
@@ -195,20 +194,20 @@ class PearsonCorrCoef(Metric):
 
     def __init__(self, *, distributed: bool | str = False, name: str | None = None) -> None:
         states: dict[str, State] = {"x": ExactSum(), "y": ExactSum()}
-        states |= {key: _exact.product_sums(2) for key in ("xx", "yy", "xy")}
+        states |= {key: exact.product_sums(2) for key in ("xx", "yy", "xy")}
         super().__init__(states={**states, "total": Count()}, distributed=distributed, name=name)
 
     def _contribution(self, predictions: Any, labels: Any, mask: Any = None, sample_ids: Any = None) -> dict[str, Any]:
         inputs.refuse_sample_ids(sample_ids)
         given, wanted, _, samples = read_pairs(predictions, labels, mask)
-        x, y = _exact.float_parts(given), _exact.float_parts(wanted)
+        x, y = exact.float_parts(given), exact.float_parts(wanted)
         products = {"xx": square_products(x, x), "yy": square_products(y, y), "xy": square_products(x, y)}
         sums = {"x": np.concatenate(x), "y": np.concatenate(y)}
         return {**sums, **products, "total": given.size, "samples": samples}
 
     def _compute(self, states: Any) -> dict[str, Any]:
         n = states["total"].value
-        x, y, xx, yy, xy = (Fraction(_exact.total(states[key])) for key in ("x", "y", "xx", "yy", "xy"))
+        x, y, xx, yy, xy = (Fraction(exact.total(states[key])) for key in ("x", "y", "xx", "yy", "xy"))
         covariance, variances = n * xy - x * y, (n * xx - x * x) * (n * yy - y * y)
         if not variances:
             warnings.warn(

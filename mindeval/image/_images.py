@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs
-from mindeval.classification import _exact
-from mindeval.classification._arguments import check_number
+from mindeval import exact, inputs
+from mindeval.constructors import finite_number
 
 _SLACK = 1.5  # outputs of a network overshoot a little; values of another scale by far more
 _LEAST, _MOST = 1e-300, 1e300
@@ -16,7 +15,7 @@ _LEAST, _MOST = 1e-300, 1e300
 
 def check_range(data_range: float) -> float:
     """A range above 0. It is never guessed from dtypes or values: the same pixels would mean another score."""
-    value = check_number(data_range, "data_range (such as 255 or 1.0)")
+    value = finite_number(data_range, "data_range (such as 255 or 1.0)")
     if not _LEAST <= value <= _MOST:
         raise ValueError(f"data_range must be a number from {_LEAST:g} to {_MOST:g}, but got {data_range!r}")
     return value
@@ -47,7 +46,7 @@ def read_pair(images: Any, references: Any, mask: Any, data_range: float) -> tup
 
 def offsets(values: np.ndarray, origin: np.ndarray) -> np.ndarray:
     """values - origin as float64, rounded once, of integers of 64 bits as of others; origin is one of the values."""
-    if not _exact.beyond_float(values):
+    if not exact.beyond_float(values):
         return values.astype(np.float64) - origin.astype(np.float64)
     (high, low), (high_origin, low_origin) = (_halves(part) for part in (values, origin))
     return (high - high_origin) + (low - low_origin)  # the first difference is exact

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs
-from mindeval.classification._arguments import check_number
+from mindeval.constructors import finite_number
 from mindeval.metric import Metric
 from mindeval.state import Count, ExactSum
 
@@ -46,7 +46,7 @@ class EmbeddingSimilarity(Metric):
     def __init__(
         self, scale: float = 1.0, floor: bool = False, *, distributed: bool | str = False, name: str | None = None
     ) -> None:
-        self.scale, self.floor = check_number(scale, "scale"), floor
+        self.scale, self.floor = finite_number(scale, "scale"), floor
         if self.scale <= 0:
             raise ValueError(f"scale must be a finite number > 0, but got {scale!r}")
         super().__init__(

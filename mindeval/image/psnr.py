@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mindeval import inputs, rounding
-from mindeval.classification import _exact
+from mindeval import exact, inputs, rounding
 from mindeval.constructors import one_of
 from mindeval.image import _images
 from mindeval.metric import Metric
@@ -62,7 +61,7 @@ class PSNR(Metric):
         self.data_range = _images.check_range(data_range)
         self.average = one_of(average, "average", AVERAGES)
         super().__init__(
-            states={"decibels": ExactSum(), "squares": _exact.product_sums(2), "pixels": Count()},
+            states={"decibels": ExactSum(), "squares": exact.product_sums(2), "pixels": Count()},
             settings={"range": self.data_range, "average": average},
             distributed=distributed,
             name=name,
@@ -78,18 +77,18 @@ class PSNR(Metric):
         return {"decibels": decibels, "squares": squares, "pixels": given.size, "samples": len(given)}
 
     def _decibels(self, x: np.ndarray, y: np.ndarray) -> float:
-        total = _exact.product_sums(2)
+        total = exact.product_sums(2)
         total.add(squared_errors(x, y))
-        return decibels(Fraction(_exact.total(total)) / x.size, self.data_range)
+        return decibels(Fraction(exact.total(total)) / x.size, self.data_range)
 
     def _compute(self, states: Any) -> dict[str, Any]:
         count, pixels = states["samples"].value, states["pixels"].value
-        mean_square = Fraction(_exact.total(states["squares"])) / pixels
+        mean_square = Fraction(exact.total(states["squares"])) / pixels
         if self.average == "images":
             value = states["decibels"].over(count)
         else:
             value = decibels(mean_square, self.data_range)
-        return {"psnr": value, "mse": _exact.number(mean_square), "images": count}
+        return {"psnr": value, "mse": exact.number(mean_square), "images": count}
 
 
 def squared_errors(x: np.ndarray, y: np.ndarray) -> dict[int, np.ndarray]:
@@ -97,8 +96,8 @@ def squared_errors(x: np.ndarray, y: np.ndarray) -> dict[int, np.ndarray]:
     if x.dtype.kind in "iu" and x.dtype.itemsize <= 2 and y.dtype.kind in "iu" and y.dtype.itemsize <= 2:
         differences = x.astype(np.float64) - y  # whole numbers below 2^17
         return {0: differences * differences}
-    parts = _exact.differences(x, y)
-    return _exact.joined(*(_exact.products(a, b) for a, b in itertools.product(parts, parts)))
+    parts = exact.differences(x, y)
+    return exact.joined(*(exact.products(a, b) for a, b in itertools.product(parts, parts)))
 
 
 def decibels(mean_square: Fraction, data_range: float) -> float:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindeval import inputs, rounding
-from mindeval.classification._arguments import check_number
-from mindeval.constructors import one_of
+from mindeval.constructors import finite_number, one_of
 from mindeval.image import _images
 from mindeval.metric import Metric
 from mindeval.state import ExactSum
@@ -80,7 +79,7 @@ class SSIM(Metric):
     ) -> None:
         self.data_range = _images.check_range(data_range)
         self.data_format = one_of(data_format, "data_format", FORMATS)
-        window, sigma = inputs.whole_number(window, "window"), check_number(sigma, "sigma")
+        window, sigma = inputs.whole_number(window, "window"), finite_number(sigma, "sigma")
         if not 3 <= window < _WIDEST or window % 2 == 0:
             raise ValueError(f"window must be an odd int from 3 to {_WIDEST - 1}, but got {window}")
         if not 1 / 7 <= sigma <= 1000:
@@ -161,7 +160,7 @@ def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def _root(k: float, what: str, data_range: float) -> float:
-    root = check_number(k, what) * data_range
+    root = finite_number(k, what) * data_range
     if not 0 <= root < math.inf:
         raise ValueError(f"{what} must be >= 0, and {what} * data_range finite, but got {what}={k!r}")
     return root
