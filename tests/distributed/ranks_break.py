@@ -1,4 +1,8 @@
-"""One way in which ranks fall out of step, named by the first argument. Every rank writes what it met."""
+"""One way in which two ranks fall out of step, named by the first argument. Every rank writes what it met.
+
+A rank's own collective can return before its words have left the process, so no rank ends, or is killed, before the
+other has told it by a file that it has what it needs.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +22,18 @@ from mindeval import Accuracy, distributed, wire
 
 ms.set_device("CPU")
 init()
-RANK = distributed.this_rank()
+RANK, FOLDER = distributed.this_rank(), Path(sys.argv[2])
 metric = Accuracy(distributed=True)
 metric.update(np.arange(3), np.arange(3))
 metric.eval()  # connects the ranks, so that what follows is measured against the operation's timeout alone
+
+
+def wait_for(name: str) -> None:
+    """Wait for a file in the folder, which another rank writes."""
+    end = time.monotonic() + 60
+    while not (FOLDER / name).exists():
+        assert time.monotonic() < end, f"{name} never came"
+        time.sleep(0.05)
 
 
 def only_rank_0_evaluates() -> dict:
@@ -29,7 +41,7 @@ def only_rank_0_evaluates() -> dict:
     if RANK == 0:
         began = time.monotonic()
         return {"error": message(metric.eval), "seconds": time.monotonic() - began}
-    time.sleep(14)
+    wait_for("rank0.json")
     return {}
 
 
@@ -38,13 +50,15 @@ def only_rank_0_calls() -> dict:
     if RANK == 0:
         began = time.monotonic()
         return {"error": message(lambda: metric(np.arange(3), np.arange(3))), "seconds": time.monotonic() - began}
-    time.sleep(14)
+    wait_for("rank0.json")
     return {}
 
 
 def a_rank_is_killed() -> dict:
     if RANK == 1:
+        wait_for("connected")
         os.kill(os.getpid(), signal.SIGKILL)
+    (FOLDER / "connected").touch()
     time.sleep(1)
     began = time.monotonic()
     error = message(metric.eval)
@@ -58,7 +72,7 @@ def another_collective_meets_ours() -> dict:
         words = ms.Tensor(np.ones(wire.FRAME, np.int64))
         mint.all_reduce(words)
         words.asnumpy()
-        time.sleep(2)
+        wait_for("rank0.json")
         return {}
     return {"error": message(metric.eval), "again": message(metric.eval)}
 
@@ -70,5 +84,7 @@ def ranks_carry_words_differently() -> dict:
 
 if __name__ == "__main__":
     outcome = globals()[sys.argv[1]]()
-    (Path(sys.argv[2]) / f"rank{RANK}.json").write_text(json.dumps(outcome))
+    written = FOLDER / f"rank{RANK}.part"
+    written.write_text(json.dumps(outcome))
+    written.rename(FOLDER / f"rank{RANK}.json")
     os._exit(0)  # a broken group must not hold the exit up

@@ -21,6 +21,7 @@ CASES = [
     if isinstance(node, ast.FunctionDef) and any(getattr(mark, "id", "") == "case" for mark in node.decorator_list)
 ]
 TIMEOUT = 8  # seconds after which a collective that a rank waits in fails
+NODE_TIMEOUT = 4 * TIMEOUT  # seconds after which a rank that is gone is noticed in any case
 
 
 @pytest.fixture(scope="module", params=[2, 4], ids=["2 ranks", "4 ranks"])
@@ -56,7 +57,7 @@ def test_a_rank_that_never_arrives_makes_the_others_raise_within_the_timeout(way
     _, (first, _) = broken(way, tmp_path)
     assert "Did every rank call eval() of the same metrics (not only rank 0)" in first["error"]
     assert "MS_CPU_COMM_OP_TIMEOUT" in first["error"]
-    assert first["seconds"] < TIMEOUT + 5
+    assert first["seconds"] < NODE_TIMEOUT
 
 
 def test_survivors_of_a_killed_rank_raise_within_the_timeout(tmp_path):
@@ -64,7 +65,7 @@ def test_survivors_of_a_killed_rank_raise_within_the_timeout(tmp_path):
     assert codes[1] == -9 and killed == {}
     assert "failed on rank 0 of 2" in survivor["error"]
     assert "out of step since" in survivor["again"]
-    assert survivor["seconds"] < TIMEOUT + 5
+    assert survivor["seconds"] < NODE_TIMEOUT
 
 
 def test_another_collective_in_place_of_ours_is_an_error_and_no_number(tmp_path):
