@@ -15,9 +15,8 @@ from mindeval.answers import code
 from mindeval.answers.code import run_python
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="run_python needs a POSIX system")
-TIMEOUT = 2.0
-# The program's time, the supervisor's grace, the killing, and the start of two interpreters on a busy machine.
-BOUND = TIMEOUT + 2.0 + 1.0 + 15.0
+SHORT = 2.0  # seconds, for programs that would never end
+AMPLE = 60.0  # seconds, for programs that end by themselves: time for the start of interpreters on a busy machine
 
 # program -> the verdicts that are right for it
 PROGRAMS = {
@@ -98,9 +97,14 @@ def assert_nothing_is_left(before: list[str]) -> None:
     assert not new
 
 
-def run(program: str, namespaces: bool) -> code.RunResult:
+def enough(verdicts: set[str]) -> float:
+    """Seconds for a program with these verdicts."""
+    return SHORT if "timeout" in verdicts else AMPLE
+
+
+def run(program: str, namespaces: bool, timeout: float = AMPLE) -> code.RunResult:
     folder = tempfile.mkdtemp(prefix="mindeval-")
-    limits = {"timeout": TIMEOUT, "memory": 1 << 29, "processes": 16, "file_bytes": 1 << 24}
+    limits = {"timeout": timeout, "memory": 1 << 29, "processes": 16, "file_bytes": 1 << 24}
     try:
         return code._run({**limits, "program": program, "folder": folder, "namespaces": namespaces})
     finally:
@@ -111,8 +115,8 @@ def run(program: str, namespaces: bool) -> code.RunResult:
 def test_each_program_ends_in_time_with_the_right_verdict_and_leaves_nothing(name):
     program, verdicts = PROGRAMS[name]
     before, start = left_behind(), time.monotonic()
-    result = run_python(program, timeout=TIMEOUT, memory=1 << 29, allow_code_execution=True)
-    assert time.monotonic() - start < BOUND
+    result = run_python(program, timeout=enough(verdicts), memory=1 << 29, allow_code_execution=True)
+    assert time.monotonic() - start < AMPLE
     assert result.status in verdicts, result
     assert result.passed == (result.status == "passed")
     assert len(result.stdout) + len(result.stderr) < 3 << 20
@@ -125,7 +129,7 @@ def test_each_program_ends_in_time_with_the_right_verdict_and_leaves_nothing(nam
 def test_without_namespaces_children_are_killed_as_well(name):
     program, verdicts = PROGRAMS[name]
     before = left_behind()
-    result = run(program, namespaces=False)
+    result = run(program, namespaces=False, timeout=enough(verdicts))
     assert result.status in verdicts, result
     assert "processes" not in result.isolation
     assert_nothing_is_left(before)
@@ -318,7 +322,7 @@ def test_where_permitted_there_is_no_network():
 TALK = (
     "import socket\n"
     "server = socket.socket()\nserver.bind(('127.0.0.1', 0))\nserver.listen()\n"
-    "client = socket.create_connection(server.getsockname(), 1)\nclient.send(b'word')\n"
+    "client = socket.create_connection(server.getsockname(), 30)\nclient.send(b'word')\n"
     "assert server.accept()[0].recv(4) == b'word'\n"
     "try:\n    socket.create_connection(('192.0.2.1', 9), 1)\nexcept OSError:\n    pass\nelse:\n    assert False\n"
 )
@@ -330,7 +334,7 @@ WORKERS = (
     "    with multiprocessing.Pool(2) as pool:\n        assert pool.map(square, [1, 2, 3]) == [1, 4, 9]\n"
     "    queue, lock = multiprocessing.Queue(), multiprocessing.Lock()\n"
     "    child = multiprocessing.Process(target=put, args=(queue, lock))\n    child.start()\n"
-    "    assert queue.get(timeout=5) == child.pid\n    child.join()\n"
+    "    assert queue.get() == child.pid\n    child.join()\n"
     "    assert os.listdir('/dev/shm') == [], os.listdir('/dev/shm')\n"
 )
 
