@@ -5,7 +5,9 @@ This file knows nothing about metrics or models; `evaluate_llm.py --ranks N` sta
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import re
 import shlex
 import signal
@@ -96,6 +98,8 @@ def stop(process: subprocess.Popen) -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """A port below those that systems give to connections, so that none takes it before msrun listens."""
+    while True:
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", random.SystemRandom().randrange(10_000, 32_000)))
+            return free.getsockname()[1]

@@ -9,6 +9,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mindeval
@@ -53,11 +54,29 @@ def test_readme_numbers_equal_a_computation_by_hand(page: str) -> None:
     right = sum(max(range(3), key=lambda label: after[a][label]) == b for a, b in pairs)
     accuracy = right / len(pairs)
 
-    from_model, from_loop, from_ranks = (shown for _, shown in examples(page))
+    from_model, from_loop, from_ranks, from_training = (shown for _, shown in examples(page))
     assert from_model == from_ranks == f"{2**bits:.4f} {accuracy:.4f}\n"
     assert f"perplexity  {2**bits:.5f}\n" in from_loop
     assert f"accuracy       {accuracy:.2f}\n" in from_loop
     assert from_loop.endswith(f"\n{len(pairs)} {bits:.4f}\n")
+    assert from_training.splitlines()[:3] == trained(after, rows)
+
+
+def trained(after: list[list[float]], rows: list[list[int]]) -> list[str]:
+    """Steps and perplexities of six epochs of gradient descent with rate 0.5 over batches of two rows, in float64."""
+    logits, lines = np.log(after), []
+    before, label = (np.array(rows)[:, part] for part in (slice(-1), slice(1, None)))
+
+    def log_probabilities() -> np.ndarray:
+        return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+
+    for step in range(1, 13):
+        batch = slice(0, 2) if step % 2 else slice(2, 3)
+        slope = (np.exp(log_probabilities())[before[batch]] - np.eye(3)[label[batch]]) / before[batch].size
+        np.subtract.at(logits, before[batch], 0.5 * slope)
+        if step % 4 == 0:
+            lines.append(f"{step} {np.exp(-log_probabilities()[before, label].mean()):.3f}")
+    return lines
 
 
 def test_the_two_readmes_have_the_same_structure_and_code() -> None:

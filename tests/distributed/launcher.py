@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -86,9 +87,11 @@ def launch(
 
 
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """A port below those that systems give to connections, so that none takes it before the scheduler listens."""
+    while True:
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", random.SystemRandom().randrange(10_000, 32_000)))
+            return free.getsockname()[1]
 
 
 def _tails(logs: Path) -> str:
