@@ -23,8 +23,8 @@ def launch(
     arguments: list[str],
     logs: Path,
     *,
-    deadline: float = 180,
-    operation_timeout: int = 30,
+    deadline: float = 600,
+    operation_timeout: int = 120,
     may_fail: bool = False,
 ) -> list[int]:
     """Run ``script`` on ``world`` ranks and return their exit codes (negative: the signal that ended them).
@@ -41,7 +41,7 @@ def launch(
         "RANK_SIZE": str(world),
         "MS_SCHED_HOST": "127.0.0.1",
         "MS_SCHED_PORT": str(free_port()),
-        "MS_TOPO_TIMEOUT": "100",
+        "MS_TOPO_TIMEOUT": "600",
         "MS_CPU_COMM_OP_TIMEOUT": str(operation_timeout),
         # MindSpore 2.7 has this one alone. Where there are both, the operation's is to pass first.
         "MS_NODE_TIMEOUT": str(operation_timeout if version("mindspore").startswith("2.7") else 4 * operation_timeout),

@@ -30,7 +30,7 @@ metric.eval()  # connects the ranks, so that what follows is measured against th
 
 def wait_for(name: str) -> None:
     """Wait for a file in the folder, which another rank writes."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while not (FOLDER / name).exists():
         assert time.monotonic() < end, f"{name} never came"
         time.sleep(0.05)

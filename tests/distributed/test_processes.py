@@ -28,7 +28,7 @@ NODE_TIMEOUT = 4 * TIMEOUT  # seconds after which a rank that is gone is noticed
 def outcomes(request, tmp_path_factory):
     """What each rank says of each case."""
     folder = tmp_path_factory.mktemp(f"world{request.param}")
-    launch(request.param, AGREE, [str(folder)], folder / "logs", deadline=240)
+    launch(request.param, AGREE, [str(folder)], folder / "logs")
     return [json.loads((folder / f"rank{rank}.json").read_text()) for rank in range(request.param)]
 
 
@@ -44,7 +44,6 @@ def broken(way: str, tmp_path: Path) -> tuple[list[int], list[dict]]:
         HERE / "ranks_break.py",
         [way, str(tmp_path)],
         tmp_path / "logs",
-        deadline=100,
         operation_timeout=TIMEOUT,
         may_fail=True,
     )
@@ -97,7 +96,7 @@ def test_a_script_under_msrun_itself(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     logs = "".join(log.read_text(errors="replace") for log in sorted((tmp_path / "logs").glob("worker_*.log")))
     assert done.returncode == 0, done.stdout[-2000:] + logs[-2000:]

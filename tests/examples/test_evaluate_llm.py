@@ -344,7 +344,7 @@ def test_ranks_under_msrun_print_the_digits_of_one_process(tmp_path):
             env={**os.environ, "PYTHONPATH": str(here.parents[1]), "OMP_NUM_THREADS": "1"},
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=600,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         reports.append(json.loads((tmp_path / "numbers.json").read_text()))
@@ -376,7 +376,7 @@ def test_a_rank_that_fails_shows_its_log_and_gives_an_exit_code(tmp_path):
         env={**os.environ, "MS_NODE_TIMEOUT": "8"},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
     )
     assert done.returncode != 0
     assert "this rank gives up" in done.stderr

@@ -54,7 +54,7 @@ def test_a_run_shows_what_is_kept(name, tmp_path, monkeypatch):
     nbformat = pytest.importorskip("nbformat")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     notebook = nbformat.read(ROOT / "examples" / name, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=240, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     run = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert len(run) == len(cells(name, "code"))
     for before, cell in zip(cells(name, "code"), run):

@@ -16,7 +16,7 @@ class ThreadRanks:
 
     def __init__(self, world: int, carrier: str = "int64") -> None:
         self.world, self.carrier, self.calls = world, carrier, 0
-        self._barrier = threading.Barrier(world, timeout=60)
+        self._barrier = threading.Barrier(world, timeout=600)
         self._brought: list[Any] = [None] * world
 
     def sum(self, rank: int, words: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ SCRIPT = Path(__file__).parents[1] / "distributed" / "ranks_training.py"
 @pytest.fixture(scope="module")
 def ranks(tmp_path_factory):
     folder = tmp_path_factory.mktemp("training")
-    launch(2, SCRIPT, [str(folder)], folder / "logs", deadline=200)
+    launch(2, SCRIPT, [str(folder)], folder / "logs")
     return folder, [json.loads((folder / f"rank{rank}.json").read_text()) for rank in range(2)]
 
 
