@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import mindspore as ms
 
 from mindeval import distributed, wire
+from mindeval.communicator import DistributedError, MindSporeCommunicator
 from mindeval.inputs import whole_number
 from mindeval.state import State
 
@@ -124,7 +125,7 @@ class Scope:
             ]
             self.rounds += 1
             error = self.out_of_step or next(iter(self.errors.values()), None)
-            communicator = wire.MindSporeCommunicator(self.distribution.group)
+            communicator = MindSporeCommunicator(self.distribution.group)
             try:
                 self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
             except wire.Disagreement:
@@ -137,7 +138,7 @@ class Scope:
         self._unanswered, self._updated = set(self.members), set()
 
     def _give_up(self) -> None:
-        self.out_of_step = wire.DistributedError(
+        self.out_of_step = DistributedError(
             "its ranks disagreed before, so their evaluations may not belong together: make new metrics on every rank"
         )
         if self._called is not None:
