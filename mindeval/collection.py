@@ -7,6 +7,7 @@ from typing import Any
 
 from mindeval import display
 from mindeval.metric import Metric
+from mindeval.parameters import parameters_of
 from mindeval.scope import Scope
 from mindeval.score import Score
 
@@ -121,7 +122,7 @@ class MetricCollection:
         ({'perplexity': 4.0, 'accuracy': 1.0}, 0.4)
         """
         scope = self._scope
-        known = {name: metric._keywords() for name, metric in scope.members.items()}
+        known = {name: parameters_of(type(metric)._contribution).named for name, metric in scope.members.items()}
         strange = [keyword for keyword in named if not any(keyword in keywords for keywords in known.values())]
         if strange:
             raise TypeError(f"For 'MetricCollection.update', no member takes the keywords {strange}, but {known}")

@@ -29,8 +29,8 @@ class Scope:
     clears alone, never on updates.
     """
 
-    def __init__(self, members: Mapping[str, Metric], name: str = "") -> None:
-        self.members = dict(members)
+    def __init__(self, members: Mapping[str, Any], name: str = "") -> None:
+        self.members: dict[str, Metric] = dict(members)
         self.name = name
         self.owned = False  # by a MetricCollection
         self.is_global = False  # the last update's numbers were summed over the ranks already
@@ -65,7 +65,7 @@ class Scope:
             serial = distributed.next_serial(group)
         self.distribution = distributed.Distribution(enabled, group, contributes, expected_samples, serial)
 
-    def of_one_call(self, members: Mapping[str, Metric]) -> Scope:
+    def of_one_call(self, members: Mapping[str, Any]) -> Scope:
         """The scope of empty copies of members, for one batch. Ranks must agree on it as on an evaluation of this."""
         scope = Scope(members, f"a call of {self.name or ', '.join(members)}")
         scope.distribution = dataclasses.replace(self.distribution, expected_samples=None)
