@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from mindeval.scope import Scope
 from mindeval.score import Signature
 from mindeval.state import Count, State
+from mindeval.state.base import check_names
 
 Self = TypeVar("Self", bound="Accumulator")
 
@@ -58,26 +59,42 @@ class Accumulator:
         """Add what another metric of the same definition accumulated, as if its updates had been made here.
 
         Raises:
-            ValueError: if the definitions differ, or the states cannot be merged (rows with sample ids and without).
-                Then nothing is merged. Of a distributed metric the latter, and an error that an update of the other
-                one kept, are raised at ``eval()``, on every rank.
+            ValueError: if the other is this metric itself, the definitions differ, or the states cannot be merged (rows
+                with sample ids and without). Then nothing is merged. Of a distributed metric the last, and an error
+                that an update of the other one kept, are raised at ``eval()``, on every rank.
         """
-        if not isinstance(other, Accumulator):
-            raise TypeError(f"For '{type(self).__name__}.merge', the other must be a metric, but got {other!r}")
-        self._must_agree(other.signature, "merge")
-        error = other._scope.errors.get(other.name)
+        self._must_be_another(other)
+        error = self._obstacle(other)
         if error is None:
-            try:
-                self._check_merge(other._states)
-            except (ValueError, OverflowError) as failure:
-                error = self._with_name(failure, "merge")
-        if error is not None:
+            self._take_states(other._states)
+        else:
             self._scope.failed(self.name, error)
-            return self
-        for name, state in other._states.items():
-            self._states[name].merge(copy.deepcopy(state))
-        self._scope.updated(self.name)
         return self
+
+    def _must_be_another(self, other: Any) -> None:
+        """Raise an error where the program is wrong: ``other`` is no metric of the same definition, or this one."""
+        where = f"For '{type(self).__name__}.merge', "
+        if not isinstance(other, Accumulator):
+            raise TypeError(f"{where}the other must be a metric, but got {other!r}")
+        if other is self:
+            raise ValueError(f"{where}a metric cannot be merged into itself: it would count everything twice")
+        self._must_agree(other.signature, "merge")
+
+    def _obstacle(self, other: Accumulator) -> BaseException | None:
+        """The error for which the data of a metric cannot be merged into this one, if there is any."""
+        kept = other._scope.errors.get(other.name)
+        if kept is not None:
+            return kept
+        try:
+            self._check_merge(other._states)
+        except (ValueError, OverflowError) as failure:
+            return self._with_name(failure, "merge")
+        return None
+
+    def _take_states(self, added: Mapping[str, State]) -> None:
+        for name, state in added.items():
+            self._states[name].merge(state)
+        self._scope.updated(self.name)
 
     def state_dict(self) -> dict[str, Any]:
         """The accumulated states, exact and JSON-ready."""
@@ -89,18 +106,16 @@ class Accumulator:
         """Replace what was accumulated by a ``state_dict()`` of a metric of the same definition.
 
         Raises:
-            ValueError: if the definition is another, or the content is not what ``state_dict()`` gives. Then nothing is
-                replaced.
+            ValueError: if the definition is another, or the content is not what ``state_dict()`` gives: entries that
+                are missing or unknown are named. Then nothing is replaced.
         """
         self._replace_states(self._read_states(saved))
 
     def _read_states(self, saved: Mapping[str, Any]) -> dict[str, State]:
         where = f"For '{type(self).__name__}.load_state_dict', "
-        if not isinstance(saved, Mapping) or not {"signature", "states"} <= saved.keys():
-            raise ValueError(f"{where}the state must be what state_dict() gives, but got {saved!r}")
+        check_names(saved, ("signature", "states"), f"{where}the state must be what state_dict() gives, with")
         self._must_agree(Signature(saved["signature"]), "load_state_dict")
-        if not isinstance(saved["states"], Mapping) or saved["states"].keys() != self._states.keys():
-            raise ValueError(f"{where}the states must be {list(self._states)}, but got {saved['states']!r}")
+        check_names(saved["states"], self._states, f"{where}the states must be")
         states = {name: state.zero() for name, state in self._states.items()}
         for name, state in states.items():
             try:

@@ -100,7 +100,7 @@ class Metric(Accumulator, mindspore.train.Metric):
             ValueError, TypeError: for inputs that do not fit; nothing accumulated before is lost. A distributed metric
                 logs the error and raises it at ``eval()``, on every rank.
         """
-        self._take_batch(self._read_batch(batch, named))
+        self._take_states(self._read_batch(batch, named))
 
     def _read_batch(self, batch: tuple, named: Mapping[str, Any]) -> dict[str, State]:
         """What an update adds to each state; nothing where this rank does not contribute or failed before."""
@@ -111,11 +111,6 @@ class Metric(Accumulator, mindspore.train.Metric):
             except Exception as error:
                 scope.failed(self.name, self._with_name(error, "update"))
         return {}
-
-    def _take_batch(self, added: Mapping[str, State]) -> None:
-        for name, state in added.items():
-            self._states[name].merge(state)
-        self._scope.updated(self.name)
 
     def _added(self, batch: tuple, named: Mapping[str, Any]) -> dict[str, State]:
         if self.indexes:
