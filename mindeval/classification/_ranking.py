@@ -12,6 +12,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from mindeval.classification._score_words import lower_edges, scores_of, unpack
+from mindeval.kernels.sort import sorted_words
 
 _ROOM = 1 << 62  # keys below this, either side of 0, leave the lowest bit of an int64 free
 _BLOCK = 1 << 14
@@ -124,8 +125,7 @@ def area(problem: Problem) -> float:
     if problem.weights is not None:
         return area_of_steps(steps_of(problem))
     packed, _ = _pack_keys(problem)
-    packed.sort()
-    return area_of_packed(packed)[0]
+    return area_of_packed(sorted_words(packed))[0]
 
 
 def area_of_steps(steps: Steps) -> float:
@@ -189,8 +189,7 @@ def _ranked(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray | None
         order = np.lexsort((weights, labels, keys))[::-1]
         return keys[order], labels[order], weights[order]
     packed, restore = _pack_keys(problem)
-    packed.sort()
-    packed = packed[::-1]
+    packed = sorted_words(packed)[::-1]
     return restore(packed >> 1), packed & 1, None
 
 

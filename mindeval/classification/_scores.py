@@ -18,6 +18,7 @@ from mindeval.classification._cell_counts import CellCounts, counted_places, is_
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scored import Scored, read_scores
 from mindeval.constructors import one_of
+from mindeval.kernels.sort import sorted_words
 from mindeval.metric import Metric
 from mindeval.state import Rows, State
 from mindeval.state.rows import check_all_with_ids
@@ -193,7 +194,7 @@ class ScoreMetric(Metric):
         if self.mode == "binned":
             return [_ranking.histogram_steps(counts) for counts in states["bins"].value]
         if self._packs and not len(states["wide"].in_any_order):
-            return [_ranking.steps_of_packed(sorted_words(states["packed"]))]
+            return [_ranking.steps_of_packed(sorted_words(states["packed"].in_any_order))]
         return [_ranking.steps_of(problem) for problem in self._problems(states)]
 
     def _average(self, values: list[float], supports: list[Any], average: str) -> float:
@@ -222,12 +223,6 @@ def _warn_of_logits(scores: np.ndarray) -> None:
             UserWarning,
             stacklevel=2,
         )
-
-
-def sorted_words(rows: Rows) -> np.ndarray:
-    """The one column of rows, sorted: rows with ids are in the order of these."""
-    words = rows.value[:, 0]
-    return words if rows.ids is None else np.sort(words)
 
 
 def _truth(batch: Scored, kind: str, place: int) -> tuple[np.ndarray, np.ndarray]:
