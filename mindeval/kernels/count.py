@@ -63,10 +63,10 @@ def _count(
 
 
 def _signed(ids: np.ndarray) -> np.ndarray:
-    """As int64; what is above stays outside of the classes, and does not wrap to ``ignored``."""
+    """As int64 that the native loop can read; what is above stays above, and does not wrap to ``ignored``."""
     if ids.dtype == np.uint64:
         ids = np.minimum(ids, np.uint64(np.iinfo(np.int64).max))
-    return ids.astype(np.int64, copy=False)
+    return np.require(ids, np.int64, ["C", "A"])
 
 
 def _readable(ids: np.ndarray) -> bool:
@@ -78,7 +78,6 @@ def _readable(ids: np.ndarray) -> bool:
 def _add_native(
     decisions: np.ndarray, labels: np.ndarray, ignored: int, counted: np.ndarray | None, pairs: bool, result: np.ndarray
 ) -> bool:
-    decisions, labels = (np.require(ids, requirements=["C", "A"]) for ids in (decisions, labels))
     flags = None if counted is None else np.ascontiguousarray(counted)
     library: Any = native.library()
     failed = library.mindeval_count(

@@ -65,7 +65,7 @@ def threads() -> int:
 
 def workers(size: int, least: int) -> int:
     """How many threads work on ``size`` items, of which fewer than ``least`` are not worth one."""
-    return max(1, min(threads(), size // least))
+    return 1 if size < 2 * least else min(threads(), size // least)
 
 
 def token_nll(rows: Rows, rank: bool, entropy: bool, width: int = 0) -> TokenStats:
