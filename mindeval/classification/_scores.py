@@ -25,6 +25,7 @@ from mindeval.state.rows import check_all_with_ids
 
 _LABELS_OF_A_WORD = 31  # two bits for each label of a multilabel row: its value, and whether it is ignored
 _MOST_BINS = 1 << 26
+_ROWS_LOOKED_AT = 16  # for a warning: logits of so many rows do not all lie in [0, 1]
 
 
 class ScoreMetric(Metric):
@@ -34,6 +35,7 @@ class ScoreMetric(Metric):
     """
 
     higher_is_better = True
+    _needs = "labels of both kinds are"  # or there is no value
 
     def __init__(
         self,
@@ -87,7 +89,7 @@ class ScoreMetric(Metric):
         check_weights(weights, self.weighted)
         batch = read_scores(scores, labels, mask, sample_ids, weights, self._kind, self.num_classes, self.ignore_index)
         if self._kind == "multiclass":
-            _warn_of_logits(batch.scores)
+            _warn_of_logits(batch.scores[:_ROWS_LOOKED_AT])
         if self.mode == "binned":
             if sample_ids is not None:
                 raise ValueError("sample_ids need mode='exact': bins cannot tell samples apart")
@@ -203,7 +205,7 @@ class ScoreMetric(Metric):
         if undefined:
             which = "" if self.classes == 1 else f" for classes {undefined[:10]}{'...' if len(undefined) > 10 else ''}"
             warnings.warn(
-                f"'{self.name}' is undefined (nan){which}: labels of both kinds are needed",
+                f"'{self.name}' is undefined (nan){which}: {self._needs} needed",
                 RuntimeWarning,
                 stacklevel=3,
             )

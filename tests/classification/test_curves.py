@@ -357,6 +357,25 @@ def test_labels_of_one_kind_are_nan_with_a_warning_not_a_crash(make, mode):
                 assert math.isnan(metric.eval())
 
 
+@pytest.mark.parametrize(
+    ("make", "needs"),
+    [
+        (AUROC, "labels of both kinds are needed"),
+        (ROC, "labels of both kinds are needed"),
+        (AveragePrecision, "a positive label is needed"),
+        (PrecisionRecallCurve, "a positive label is needed"),
+    ],
+)
+def test_the_warning_says_which_labels_are_missing(make, needs):
+    with pytest.warns(RuntimeWarning, match=needs):
+        assert math.isnan(make()([0.2, 0.7], [0, 0]))
+
+
+def test_sample_ids_with_fractions_are_refused_by_their_name():
+    with pytest.raises(ValueError, match="sample_ids must be whole numbers, but got float64 values"):
+        AUROC().update([0.2, 0.7], [0, 1], sample_ids=[0.5, 1.0])
+
+
 def test_classes_without_positives_are_left_out_of_the_mean_with_a_warning():
     scores, labels = np.random.default_rng(0).random((20, 3)), np.arange(20) % 2
     metric = AUROC(num_classes=3)
