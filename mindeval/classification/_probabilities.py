@@ -8,7 +8,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
-from mindeval.classification._decisions import whole_labels
+from mindeval.classification._labels import whole_labels
 
 _SUM_TOLERANCE = 0.05  # half precision probabilities of many classes miss 1 by a few percent, sigmoids by far more
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # the product of the first with an exponent is exact
