@@ -22,10 +22,11 @@ _KERNEL_ERROR = 2e-5  # relative; 1.3e-5 was seen of block-wise operators on dev
 class CalibrationError(ProbabilityMetric):
     r"""How far confidence is from accuracy: expected (ECE), maximum (MCE) and root mean square calibration error.
 
-    Positions are sorted by confidence into M equal bins :math:`B_m = ((m-1)/M, m/M]`; confidence 1.0 is in the last
-    bin and 0.0 in the first. With :math:`g_m = |\mathrm{acc}(B_m) - \mathrm{conf}(B_m)|`: ECE
-    :math:`\sum_m \frac{|B_m|}{n} g_m`, MCE :math:`\max_m g_m` over bins that are not empty, RMSCE
-    :math:`\sqrt{\sum_m \frac{|B_m|}{n} g_m^2}`. Sums are exact and each value is rounded once.
+    Positions are sorted by confidence into M equal bins :math:`B_m = ((m-1)/M, m/M]`; the float64 nearest to an edge
+    m/M stands for it, as 0.1 for 1/10. Confidence 1.0 is in the last bin and 0.0 in the first. With :math:`g_m =
+    |\mathrm{acc}(B_m) - \mathrm{conf}(B_m)|`: ECE :math:`\sum_m \frac{|B_m|}{n} g_m`, MCE :math:`\max_m g_m` over bins
+    that are not empty, RMSCE :math:`\sqrt{\sum_m \frac{|B_m|}{n} g_m^2}`. Sums are exact and each value is rounded
+    once.
 
     Multiclass: confidence is the highest probability, and right is whether its class (the lowest id among equals) is
     the label. Binary and multilabel: confidence is the probability of class 1, and right is whether the label is 1,
@@ -95,7 +96,7 @@ class CalibrationError(ProbabilityMetric):
 
     def _of_batch(self, batch: Probabilities) -> dict[str, Any]:
         confidence, right = confidences(batch, self.n_bins, self.from_logits)
-        edges = np.linspace(0, 1, self.n_bins + 1)[1:-1]
+        edges = np.arange(1, self.n_bins) / self.n_bins  # rounded once, as those of np.linspace are not
         places = np.searchsorted(edges, confidence, side="left")
         counts = np.stack([np.bincount(part, minlength=self.n_bins) for part in (places, places[right])], axis=1)
         sums = {int(place): confidence[places == place] for place in np.unique(places)}

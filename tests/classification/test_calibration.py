@@ -22,7 +22,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 def binned_errors(confidence: list[float], right: list[bool], bins: int) -> tuple[float, float]:
     """ECE and MCE from exact fractions: the paper's sum over bins ((m-1)/M, m/M]."""
-    edges = [float(edge) for edge in np.linspace(0, 1, bins + 1)]
+    edges = [m / bins for m in range(bins + 1)]
     gaps = []
     for m in range(bins):
         inside = [i for i, c in enumerate(confidence) if (edges[m] < c or m == 0) and c <= edges[m + 1]]
