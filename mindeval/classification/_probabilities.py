@@ -11,6 +11,7 @@ from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
 from mindeval.classification._decisions import whole_labels
 from mindeval.classification._logit_rows import LogitRows, check_logits
+from mindeval.classification._one_hot import warn_of_one_hot_labels
 
 _SUM_TOLERANCE = 0.05  # half precision probabilities of many classes miss 1 by a few percent, sigmoids by far more
 
@@ -60,6 +61,8 @@ def read_probabilities(
     if wanted.size == 0:
         raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
     width = _width(tuple(values.shape), wanted.shape, what, task, num_classes)
+    if width is None and task == "classification":
+        warn_of_one_hot_labels(wanted)
     counted = wanted != ignore_index
     if mask is not None:
         per_row = task == "multilabel" and np.shape(mask) == wanted.shape[:-1]

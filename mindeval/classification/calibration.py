@@ -57,6 +57,8 @@ class CalibrationError(ProbabilityMetric):
             probabilities are NaN, outside [0, 1] or of a sum that is off 1 by more than 0.05; from logits: if one is
             NaN or inf, or all of a row are -inf; if sample ids are given, which sums cannot honour.
 
+    Where ``task`` is not said, one-hot labels get a ``RuntimeWarning``: they would be labels of binary problems.
+
     The definition is that of Guo et al., *On Calibration of Modern Neural Networks* (ICML 2017).
 
     Supported Platforms:
