@@ -1,7 +1,8 @@
-"""Probabilities of classes from what users give, checked; and exp, log and softmax whose bits are those of any host."""
+"""Probabilities or logits of classes from what users give, checked."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,21 +10,22 @@ import numpy as np
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
 from mindeval.classification._labels import whole_labels
+from mindeval.classification._logit_rows import LogitRows, check_logits
+from mindeval.classification._one_hot import warn_of_one_hot_labels
 
 _SUM_TOLERANCE = 0.05  # half precision probabilities of many classes miss 1 by a few percent, sigmoids by far more
-_LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10  # the product of the first with an exponent is exact
-_LOWEST = -745.2  # exp of less is 0
 
 
 class Probabilities(NamedTuple):
     """What counts of a batch.
 
-    ``values``: float64 [n]: of class 1 (binary and multilabel), or [n, C]; logits if they were given. ``of_class_0``:
-    float64 [n]: given probabilities of class 0, or None. ``labels``: int64 [n]. ``weights``: float64 [n] or None.
-    ``samples``: rows of the first axis. ``width``: the length of the labels' last axis.
+    ``values``: float64 [n]: of class 1 (binary and multilabel), logits if they were given; or [n, C]: probabilities, or
+    ``LogitRows``. ``of_class_0``: float64 [n]: given probabilities of class 0, or None. ``labels``: int64 [n].
+    ``weights``: float64 [n] or None. ``samples``: rows of the first axis. ``width``: the length of the labels' last
+    axis.
     """
 
-    values: np.ndarray
+    values: np.ndarray | LogitRows
     of_class_0: np.ndarray | None
     labels: np.ndarray
     weights: np.ndarray | None
@@ -52,30 +54,15 @@ def read_probabilities(
         weights: see ``spread_weights``.
         from_logits: whether logits were given in place of probabilities.
     """
-    wanted = np.atleast_1d(whole_labels(labels, mask))
-    values = inputs.to_numpy(given, "probabilities" if not from_logits else "logits")
-    what = "logits" if from_logits else "probabilities"
+    wanted, what = np.atleast_1d(whole_labels(labels, mask)), "logits" if from_logits else "probabilities"
+    values = inputs.tensor_or_array(given, what)
     if np.ndim(labels) == 0 and values.ndim <= 1:
-        values = values.reshape(1) if values.size == 1 else values[None]
+        values = values.reshape(1) if values.size == 1 else values.reshape(1, -1)
     if wanted.size == 0:
         raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
-    classes = num_classes if task != "multilabel" else None
-    binary = task != "multiclass" and classes in (None, 2)
-    if binary and values.shape in (wanted.shape, (*wanted.shape, 1)):
-        values, width = values.reshape(wanted.shape), None
-        if task == "multilabel" and num_classes not in (None, wanted.shape[-1]):
-            raise ValueError(
-                f"labels must have num_classes={num_classes} on the last axis, but got {list(wanted.shape)}"
-            )
-    elif task in ("classification", "multiclass", "binary") and values.shape[:-1] in (wanted.shape, (wanted.size,)):
-        width = values.shape[-1]
-        if width < 2 or (task == "binary" and width != 2) or (classes is not None and width != classes):
-            raise ValueError(f"{what} must be those of {classes or 2} classes on the last axis, but got {width}")
-    else:
-        raise ValueError(
-            f"{what} must have shape {list(wanted.shape)}{'' if task == 'multilabel' else ' or [..., C]'} for labels "
-            f"{list(wanted.shape)}, but got {list(values.shape)}"
-        )
+    width = _width(tuple(values.shape), wanted.shape, what, task, num_classes)
+    if width is None and task == "classification":
+        warn_of_one_hot_labels(wanted)
     counted = wanted != ignore_index
     if mask is not None:
         per_row = task == "multilabel" and np.shape(mask) == wanted.shape[:-1]
@@ -87,28 +74,52 @@ def read_probabilities(
     if truth.size and (truth.min() < 0 or truth.max() >= limit):
         wrong = int(truth.min()) if truth.min() < 0 else int(truth.max())
         raise ValueError(f"labels must lie in [0, {limit}) or be {ignore_index} (ignored), but got {wrong}")
-    kept = values.reshape(keep.size, *([] if width is None else [width]))[keep].astype(np.float64)
-    _check_values(kept, from_logits)
-    of_class_0 = None
-    if width == 2 and task in ("binary", "classification"):
-        if from_logits:
-            with np.errstate(over="ignore"):
-                kept = kept[:, 1] - kept[:, 0]
-        else:
-            kept, of_class_0 = kept[:, 1], kept[:, 0]
     spread = spread_weights(weights, counted)
     spread = None if spread is None else spread[keep]
+    of_two = width == 2 and task in ("binary", "classification")
+    kept, of_class_0 = _kept(values, keep, width, of_two, from_logits)
     return Probabilities(kept, of_class_0, truth, spread, int(rows.sum()), wanted.shape[-1])
 
 
-def _check_values(values: np.ndarray, from_logits: bool) -> None:
-    what = "logits" if from_logits else "probabilities"
+def _width(given: tuple, wanted: tuple, what: str, task: str, num_classes: int | None) -> int | None:
+    """The number of classes on the last axis, or None where there is one number for each label."""
+    classes = num_classes if task != "multilabel" else None
+    if task != "multiclass" and classes in (None, 2) and given in (wanted, (*wanted, 1)):
+        if task == "multilabel" and num_classes not in (None, wanted[-1]):
+            raise ValueError(f"labels must have num_classes={num_classes} on the last axis, but got {list(wanted)}")
+        return None
+    if task != "multilabel" and given[:-1] in (wanted, (math.prod(wanted),)):
+        width = given[-1]
+        if width < 2 or (task == "binary" and width != 2) or (classes is not None and width != classes):
+            raise ValueError(f"{what} must be those of {classes or 2} classes on the last axis, but got {width}")
+        return int(width)
+    raise ValueError(
+        f"{what} must have shape {list(wanted)}{'' if task == 'multilabel' else ' or [..., C]'} for labels "
+        f"{list(wanted)}, but got {list(given)}"
+    )
+
+
+def _kept(
+    values: Any, keep: np.ndarray, width: int | None, of_two: bool, from_logits: bool
+) -> tuple[np.ndarray | LogitRows, np.ndarray | None]:
+    """``values`` and ``of_class_0`` of ``Probabilities``."""
+    if from_logits and width is not None and not of_two:
+        return LogitRows(values, np.flatnonzero(keep)), None
+    numbers = inputs.to_numpy(values, "logits" if from_logits else "probabilities")
+    kept = numbers.reshape(keep.size, *([] if width is None else [width]))[keep].astype(np.float64)
+    (check_logits if from_logits else _check_probabilities)(kept)
+    if not of_two:
+        return kept, None
+    if not from_logits:
+        return kept[:, 1], kept[:, 0]
+    with np.errstate(over="ignore"):
+        return kept[:, 1] - kept[:, 0], None
+
+
+def _check_probabilities(values: np.ndarray) -> None:
     if np.isnan(values).any():
-        raise ValueError(f"{what} must not be NaN where a label counts")
+        raise ValueError("probabilities must not be NaN where a label counts")
     if not values.size:
-        return
-    if from_logits:
-        _check_logits(values)
         return
     if values.min() < 0 or values.max() > 1:
         raise ValueError(
@@ -120,74 +131,3 @@ def _check_values(values: np.ndarray, from_logits: bool) -> None:
         worst = sums[np.abs(sums - 1).argmax()]
         if abs(worst - 1) > _SUM_TOLERANCE:
             raise ValueError(f"probabilities must sum to 1 over the classes, but got a row with the sum {worst:g}")
-
-
-def _check_logits(values: np.ndarray) -> None:
-    """-inf is a class that is left out; nothing else that is not finite is a logit."""
-    if values.max() == np.inf:
-        raise ValueError("logits must not be inf where a label counts (-inf, a class of probability 0, may be)")
-    if values.ndim == 2 and values.max(axis=1).min() == -np.inf:
-        raise ValueError("logits must have a finite one in each row where a label counts, but got a row of -inf")
-
-
-def exp(values: np.ndarray) -> np.ndarray:
-    """exp of values <= 0, by a fixed sequence of IEEE operations, within 2 units in the last place.
-
-    >>> exp(np.array([0.0, -1.0, -800.0])).tolist()
-    [1.0, 0.36787944117144233, 0.0]
-    """
-    inside = np.maximum(values, _LOWEST)
-    exponents = np.rint(inside * 1.4426950408889634)
-    rest = (inside - exponents * _LN2_HIGH) - exponents * _LN2_LOW
-    series = np.ones_like(rest)
-    for order in range(13, 0, -1):
-        series = series * rest / order + 1
-    return np.where(values < _LOWEST, 0.0, np.ldexp(series, exponents.astype(np.int64)))
-
-
-def log(values: np.ndarray) -> np.ndarray:
-    """Natural logarithm of values >= 0, by a fixed sequence of IEEE operations; -inf at 0.
-
-    >>> log(np.array([1.0, 0.5, 0.0])).tolist()
-    [0.0, -0.6931471805599453, -inf]
-    """
-    mantissas, exponents = np.frexp(np.where(values > 0, values, 1.0))
-    small = mantissas < 0.7071067811865476
-    mantissas, exponents = np.where(small, 2 * mantissas, mantissas), exponents - small
-    ratio = (mantissas - 1) / (mantissas + 1)
-    square = ratio * ratio
-    series = np.zeros_like(ratio)
-    for order in range(23, 1, -2):
-        series = (series + 1 / order) * square
-    logs = exponents * _LN2_HIGH + (2 * ratio + (2 * ratio * series + exponents * _LN2_LOW))
-    return np.where(values > 0, logs, -np.inf)
-
-
-def softmax(logits: np.ndarray) -> np.ndarray:
-    """Softmax over the last axis of float64 logits, one at least finite: the same bits on any host and in any batch.
-
-    >>> softmax(np.array([[0.0, 0.0], [1000.0, -np.inf]])).tolist()
-    [[0.5, 0.5], [1.0, 0.0]]
-    """
-    powers = exp(logits - logits.max(axis=-1, keepdims=True))
-    return powers / tree_sum(powers)[..., None]
-
-
-def sigmoid(logits: np.ndarray) -> np.ndarray:
-    """The probability of class 1: 1 / (1 + exp(-x)).
-
-    >>> sigmoid(np.array([0.0, -800.0, 800.0])).tolist()
-    [0.5, 0.0, 1.0]
-    """
-    power = exp(-np.abs(logits))
-    return np.where(logits >= 0, 1 / (1 + power), power / (1 + power))
-
-
-def tree_sum(values: np.ndarray) -> np.ndarray:
-    """Sums over the last axis in an order that depends on its length alone."""
-    while values.shape[-1] > 1:
-        if values.shape[-1] % 2:
-            values = np.concatenate([values, np.zeros((*values.shape[:-1], 1))], axis=-1)
-        half = values.shape[-1] // 2
-        values = values[..., :half] + values[..., half:]
-    return values[..., 0]

@@ -9,6 +9,7 @@ import numpy as np
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
 from mindeval.classification._labels import whole_labels
+from mindeval.classification._one_hot import warn_of_one_hot_labels
 from mindeval.classification._score_words import column_differences
 
 
@@ -38,6 +39,7 @@ def read_scores(
     kind: str,
     num_classes: int | None,
     ignore_index: int,
+    task: str,
 ) -> Scored:
     """Check a batch of scores and labels and take what counts of it.
 
@@ -49,6 +51,7 @@ def read_scores(
         sample_ids: one integer for each label of one axis (for each row, for multilabel).
         weights: see ``spread_weights``.
         kind: "binary", "multiclass" or "multilabel".
+        task: what the user said: "classification" or the kind.
     """
     wanted = np.atleast_1d(whole_labels(labels, mask).astype(np.int64, copy=False))
     given = inputs.to_numpy(scores, "scores")
@@ -59,6 +62,8 @@ def read_scores(
     if wanted.size == 0:
         raise ValueError(f"a batch must hold at least one label, but got labels of shape {list(wanted.shape)}")
     given = _of_kind(given, wanted.shape, kind, num_classes)
+    if kind == "binary" and task == "classification":
+        warn_of_one_hot_labels(wanted)
     rows_shape = wanted.shape[:-1] if kind == "multilabel" else wanted.shape
     limit = int(num_classes or 0) if kind == "multiclass" else 2
     if mask is None and kind != "multilabel" and ignore_index < 0 and int(wanted.view(np.uint64).max()) < limit:

@@ -87,7 +87,9 @@ class ScoreMetric(Metric):
         self, scores: Any, labels: Any, mask: Any = None, sample_ids: Any = None, *, weights: Any = None
     ) -> dict[str, Any]:
         check_weights(weights, self.weighted)
-        batch = read_scores(scores, labels, mask, sample_ids, weights, self._kind, self.num_classes, self.ignore_index)
+        batch = read_scores(
+            scores, labels, mask, sample_ids, weights, self._kind, self.num_classes, self.ignore_index, self.task
+        )
         if self._kind == "multiclass":
             _warn_of_logits(batch.scores[:_ROWS_LOOKED_AT])
         if self.mode == "binned":

@@ -61,7 +61,8 @@ class AUROC(RankingAverage):
             integers lie beyond 2^53, two columns have no difference (infinities of one sign), an id came with two
             contents, or ids came for some rows only; ``eval``: see ``Metric.eval``.
 
-    With labels of one kind only the value is nan, with a ``RuntimeWarning``.
+    With labels of one kind only the value is nan, with a ``RuntimeWarning``. One-hot labels get one too, where neither
+    ``task`` nor more than two ``num_classes`` were said: they would be labels of one binary problem.
 
     The definition is that of Hanley & McNeil, *The meaning and use of the area under a ROC curve* (Radiology 143,
     1982), and of scikit-learn's ``roc_auc_score``.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mindeval.classification import _probabilities
+from mindeval.classification import _softmax
+from mindeval.classification._logit_rows import LogitRows, check_logits
 from mindeval.classification._probabilities import Probabilities
 from mindeval.classification._probability_metric import MeanLoss
 
@@ -15,6 +16,9 @@ class BrierScore(MeanLoss):
     Binary and multilabel: :math:`\frac1n\sum_i (p_i - y_i)^2` in [0, 1]; for two columns the mean of both. Three
     classes and more: :math:`\frac1n\sum_i \sum_c (p_{ic} - [y_i = c])^2` in [0, 2]. These are the defaults of
     scikit-learn's ``brier_score_loss`` (``scale_by_half="auto"``).
+
+    Logits of several classes are turned into a float64 softmax a few rows at a time, at least one: the memory besides
+    them is bounded by a row, not by the batch.
 
     Inputs are those of ``CalibrationError``. ``result()``: ``brier_score`` and ``weight`` (labels, or the sum of
     weights).
@@ -46,11 +50,25 @@ class BrierScore(MeanLoss):
     _value_name = "brier_score"
 
     def _losses(self, batch: Probabilities) -> np.ndarray:
-        if batch.values.ndim == 1:
-            values = _probabilities.sigmoid(batch.values) if self.from_logits else batch.values
-            squares = (values - batch.labels) ** 2
-            return squares if batch.of_class_0 is None else (squares + (batch.of_class_0 - (1 - batch.labels)) ** 2) / 2
-        values = _probabilities.softmax(batch.values) if self.from_logits else batch.values
-        misses = values - (np.arange(values.shape[1]) == batch.labels[:, None])
-        squares = _probabilities.tree_sum(misses * misses)
-        return squares / 2 if values.shape[1] == 2 else squares
+        values, labels = batch.values, batch.labels
+        if isinstance(values, LogitRows):
+            parts = [_of_logits(block, labels[places]) for places, block in values.blocks()]
+            return np.concatenate([np.zeros(0), *parts])
+        if values.ndim == 2:
+            return _of_classes(values, labels)
+        values = _softmax.sigmoid(values) if self.from_logits else values
+        squares = (values - labels) ** 2
+        return squares if batch.of_class_0 is None else (squares + (batch.of_class_0 - (1 - labels)) ** 2) / 2
+
+
+def _of_logits(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    check_logits(logits)
+    return _of_classes(_softmax.softmax(logits), labels)
+
+
+def _of_classes(probabilities: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The score of each row [n, C]."""
+    misses = probabilities.copy()
+    misses[np.arange(labels.size), labels] -= 1
+    squares = _softmax.tree_sum(misses * misses)
+    return squares / 2 if probabilities.shape[1] == 2 else squares

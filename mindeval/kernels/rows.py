@@ -47,13 +47,19 @@ class Rows:
         """A copy of the logits [start, stop) of some of the rows, contiguous and in native byte order."""
         return self._native(self._matrix()[..., start:stop][self._places(rows)])
 
+    def take_floats(self, rows: slice | np.ndarray) -> np.ndarray:
+        """A copy of some of the rows as floats; bfloat16 as float32."""
+        return self._floats(self.take(rows))
+
     def take_labels(self, rows: slice | np.ndarray) -> np.ndarray:
         """A copy of the labels' logits of some of the rows."""
         return self._native(self._matrix()[self._places(rows) + (self.labels[rows],)])
 
     def label_values(self) -> np.ndarray:
         """The labels' logits of all rows, as floats."""
-        stored = self.take_labels(slice(None))
+        return self._floats(self.take_labels(slice(None)))
+
+    def _floats(self, stored: np.ndarray) -> np.ndarray:
         if self.format == "bfloat16":
             return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)
         return stored

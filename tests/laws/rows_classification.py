@@ -124,6 +124,7 @@ ROWS: dict[str, Case] = {
     "BrierScore": (BrierScore, probabilities, stacked),
     "BrierScore from logits": (lambda: BrierScore(from_logits=True), scores_and_label, stacked),
     "LogLoss": (LogLoss, probabilities, stacked),
+    "LogLoss from logits": (lambda: LogLoss(from_logits=True), scores_and_label, stacked),
     "MeanAbsoluteError": (MeanAbsoluteError, numbers, stacked),
     "MeanSquaredError": (MeanSquaredError, numbers, stacked),
     "PearsonCorrCoef": (PearsonCorrCoef, numbers, stacked),
