@@ -11,7 +11,7 @@ from typing import Any
 
 import mindspore as ms
 
-from mindeval import distributed, wire
+from mindeval import distributed
 from mindeval.training import arguments
 from mindeval.training.monitor import Monitor
 
@@ -21,11 +21,11 @@ logger = logging.getLogger("mindeval")
 class BestCheckpoint(Monitor):
     """Saves the weights whenever an evaluation is the best so far.
 
-    It reads the values of an ``EvalCallback`` before it in the list of callbacks, or those of ``Model.fit``. Ranks
-    compare what they see, so that all decide alike or raise. The file is replaced as a whole: a process that dies
-    while it writes leaves the one before. A note beside it, ``<name>.json`` for ``<name>.ckpt``, holds monitor, mode,
-    value and step, and a resumed run goes on from there. A note of another monitor or mode is not taken over: a warning
-    names both, and the first evaluation replaces it.
+    It reads the values of an ``EvalCallback`` before it in the list of callbacks, or those of ``Model.fit``.
+    Ranks compare what they see, so that all decide alike or raise. The file is replaced as a whole: a process that dies while it writes leaves
+    the one before. A note beside it, ``<name>.json`` for ``<name>.ckpt``, holds monitor, mode, value and step, and a
+    resumed run goes on from there. A note of another monitor or mode is not taken over: a warning names both, and the
+    first evaluation replaces it.
 
     Args:
         monitor: the name of the value.
@@ -42,6 +42,8 @@ class BestCheckpoint(Monitor):
             had the monitored name (one without it is left out, with a warning), or the last was not seen because it
             stands before EvalCallback. That there was no evaluation at all is a warning.
         TypeError: for an argument of another type, or a monitored value that is no number.
+        OSError: if a rank cannot save the weights, or read the note; the other ranks raise a RuntimeError with the
+            reason.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -79,11 +81,11 @@ class BestCheckpoint(Monitor):
 
     def on_train_begin(self, run_context: Any) -> None:
         super().on_train_begin(run_context)
-        kept = self._note.exists() and self.file.exists()  # a note without its weights says nothing
-        own = (
-            self._note.read_bytes().decode(errors="replace") if distributed.this_rank(self.group) == 0 and kept else ""
-        )
-        text = wire.everywhere(own, self.group)[0]
+        own = ""
+        with self._agreement.attempt(f"reading the note {self._note}"):
+            if distributed.this_rank(self.group) == 0 and self._note.exists() and self.file.exists():
+                own = self._note.read_bytes().decode(errors="replace")  # without its weights it says nothing
+        text = self._agreement.exchange(own)[0]
         if not text:
             return
         try:
@@ -118,7 +120,11 @@ class BestCheckpoint(Monitor):
         if not self._is_better(value, mode):
             return
         self.best, self.best_step, self._mode_of_best = value, step, mode
-        context = run_context.original_args()
+        with self._agreement.attempt(f"saving the best weights of step {step}"):
+            self._save(run_context.original_args())
+        self._agreement.exchange()
+
+    def _save(self, context: Any) -> None:
         first = distributed.this_rank(self.group) == 0
         if first or self.every_rank:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +134,12 @@ class BestCheckpoint(Monitor):
             os.replace(unfinished, self.file)
         if first:
             unfinished = self._note.with_name(f".{self._note.name}.unfinished")
-            note = {"monitor": self.monitor, "mode": mode, "value": repr(value), "step": step}
+            note = {
+                "monitor": self.monitor,
+                "mode": self._mode_of_best,
+                "value": repr(self.best),
+                "step": self.best_step,
+            }
             unfinished.write_text(json.dumps(note))
             os.replace(unfinished, self._note)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from mindspore import train
 
-from mindeval import wire
 from mindeval.training import arguments
+from mindeval.training.agreement import Agreement
 from mindeval.training.evaluation import Evaluation, evaluation_of, published
 from mindeval.training.numbers import as_float
 
@@ -28,6 +28,7 @@ class Monitor(train.Callback):
         self.mode = mode
         self.min_delta = arguments.not_negative(min_delta, f"{kind} min_delta")
         self.group = None if group is None else arguments.name(group, f"{kind} group")
+        self._agreement = Agreement(self.group)
         self.best: float | None = None
         self.best_step: int | None = None
         self._begin()
@@ -95,7 +96,7 @@ class Monitor(train.Callback):
         given = evaluation.metrics.get(self.monitor)
         value = as_float(given)
         known = self.monitor in evaluation.metrics
-        everywhere = wire.everywhere(repr(value) if known else "", self.group)
+        everywhere = self._agreement.exchange(repr(value) if known else "")
         if len(set(everywhere)) > 1:
             raise ValueError(
                 f"{self._kind} '{self.monitor}' must be the same on all ranks, but got {everywhere}: "

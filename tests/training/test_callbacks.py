@@ -405,6 +405,32 @@ def test_summaries_hold_the_scalars(tmp_path):
     assert [(event.step, event.value) for event in events.Scalars("eval/m")] == [(4, 0.5), (8, 0.25)]
 
 
+def test_another_training_has_summaries_of_its_own(tmp_path):
+    callback = EvalCallback(values(0.5, 0.25), every_n_steps=4, history=None, summary=tmp_path)
+    for _ in range(2):
+        fit(callback, steps=4)
+    files = [file for file in tmp_path.iterdir() if file.is_file() and "mindeval" in file.name]
+    assert len(files) == 2 and all(b"eval/m" in file.read_bytes() for file in files)
+
+
+@pytest.mark.parametrize("on_error", ["raise", "log"])
+def test_a_summary_whose_folder_is_gone_ends_a_training_unless_said_otherwise(tmp_path, caplog, on_error):
+    folder = tmp_path / "gone"
+
+    def evaluate():
+        shutil.rmtree(folder, ignore_errors=True)
+        return {"m": 0.5}
+
+    callback = EvalCallback(evaluate, every_n_steps=5, history=None, summary=folder, on_error=on_error)
+    if on_error == "raise":
+        with pytest.raises(FileNotFoundError, match="the folder of the summary is gone"):
+            fit(callback)
+        callback._board.close()  # MindSpore has one in a process
+        return
+    fit(callback)
+    assert re.search("writing the summary of step 5 failed .*; training goes on without it", caplog.text)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -544,7 +570,8 @@ def test_a_history_whose_folder_is_gone_ends_a_training_unless_said_otherwise(tm
         return
     fit([callback, best])
     assert best.best_step == 5
-    assert "the record 'eval' of step 5 could not be written, and is lost; training goes on" in caplog.text
+    assert re.search("writing the record 'eval' of step 5 failed .*; training goes on without it", caplog.text)
+    assert callback.history.series("m") == [(5, 0.5), (10, 0.5)]  # in memory alone
 
 
 def test_an_evaluation_without_the_monitored_value_is_left_out_with_one_warning(caplog):
