@@ -21,8 +21,9 @@ logger = logging.getLogger("mindeval")
 class BestCheckpoint(Monitor):
     """Saves the weights whenever an evaluation is the best so far.
 
-    It reads the values of an ``EvalCallback`` before it in the list of callbacks, or those of ``Model.fit``.
-    Ranks compare what they see, so that all decide alike or raise. The file is replaced as a whole: a process that dies while it writes leaves
+    It reads the values of an ``EvalCallback`` before it in the list of callbacks, or those of ``Model.fit``. Where
+    several evaluations have the monitored name, the one seen first is followed, with a warning. Ranks compare what they
+    see, so that all decide alike or raise. The file is replaced as a whole: a process that dies while it writes leaves
     the one before. A note beside it, ``<name>.json`` for ``<name>.ckpt``, holds monitor, mode, value and step, and a
     resumed run goes on from there. A note of another monitor or mode is not taken over: a warning names both, and the
     first evaluation replaces it.

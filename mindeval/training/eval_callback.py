@@ -183,14 +183,25 @@ class EvalCallback(train.Callback):
 
     # -- evaluations ---------------------------------------------------------------------------------------------------
 
-    def evaluate_now(self, step: int = 0) -> dict[str, Any] | None:
-        """Evaluate and record outside of training; the values, or None if it failed with ``on_error="log"``.
+    def evaluate_now(self, step: int | None = None) -> dict[str, Any] | None:
+        """Evaluate and record beside the evaluations of the training, on all ranks.
 
-        ``step`` is what is recorded; where a training goes on from is not changed.
+        Args:
+            step: what is recorded; by default the step that the training has reached, in it, after it, or before it,
+                where that is ``first_step``. A callback that calls this in a training stands behind this one.
+
+        Returns:
+            The values, or None if the evaluation failed with ``on_error="log"``. ``BestCheckpoint`` and
+            ``EarlyStopping`` do not see them, and where a training goes on from is not changed.
         """
         if self.evaluate is None:
             raise ValueError("For 'EvalCallback', there is nothing to evaluate: evaluate is None")
-        evaluation = self._evaluate(None, arguments.whole(step, 0, "For 'EvalCallback.evaluate_now', step"))
+        if step is None:
+            step = self._step
+        arguments.whole(step, 0, "For 'EvalCallback.evaluate_now', step")
+        self._window.pause()
+        evaluation = self._evaluate(None, step)
+        self._window.go_on()
         return None if evaluation is None else evaluation.metrics
 
     def _evaluate_in_training(self, context: Any) -> None:
@@ -213,7 +224,7 @@ class EvalCallback(train.Callback):
                 failure = error
         errors, seconds = self._outcome(failure, time.perf_counter() - started)
         if not errors:
-            evaluation = evaluation_of(step, values, getattr(self.evaluate, "higher_is_better", {}))
+            evaluation = evaluation_of(step, values, self, getattr(self.evaluate, "higher_is_better", {}))
             self._record(evaluation, context, seconds)
             self._agreement.exchange()
             return evaluation

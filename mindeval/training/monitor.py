@@ -38,6 +38,8 @@ class Monitor(train.Callback):
         self._seen = (-1, 0)  # at which step of that count, and how many of its evaluations
         self._found = self._late = False
         self._others: list[str] | None = None  # the names of an evaluation without the monitored one
+        self._source: Any = None  # what evaluates the monitored value
+        self._sources_differ = False
 
     def on_train_begin(self, run_context: Any) -> None:
         """Another training begins without a best value."""
@@ -93,6 +95,9 @@ class Monitor(train.Callback):
         self._late = True
 
     def _take(self, evaluation: Evaluation, run_context: Any) -> None:
+        if self._source not in (None, evaluation.source):  # so do all ranks
+            self._leave_out(evaluation)
+            return
         given = evaluation.metrics.get(self.monitor)
         value = as_float(given)
         known = self.monitor in evaluation.metrics
@@ -110,8 +115,20 @@ class Monitor(train.Callback):
             return
         if value is None:
             raise TypeError(f"{self._kind} '{self.monitor}' must be a number, but got {given!r}")
-        self._found = True
+        self._found, self._source = True, evaluation.source
         self._decide(value, evaluation.step, self._direction(evaluation), run_context)
+
+    def _leave_out(self, evaluation: Evaluation) -> None:
+        """A value of the same name that something else evaluates, on other data: the two cannot be compared."""
+        if self.monitor in evaluation.metrics and not self._sources_differ:
+            logger.warning(
+                "%s '%s' is evaluated by %s, which is followed, and by %s, which is left out: give one another name",
+                self._kind,
+                self.monitor,
+                _name(self._source),
+                _name(evaluation.source, "another "),
+            )
+            self._sources_differ = True
 
     def _direction(self, evaluation: Evaluation) -> str:
         """``"min"`` or ``"max"``."""
@@ -133,3 +150,7 @@ class Monitor(train.Callback):
 
     def _decide(self, value: float, step: int, mode: str, run_context: Any) -> None:
         raise TypeError(f"{type(self).__name__} must define _decide()")
+
+
+def _name(source: Any, other: str = "") -> str:
+    return source if isinstance(source, str) else f"{other}{type(source).__name__}"

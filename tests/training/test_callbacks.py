@@ -509,7 +509,7 @@ def test_an_evaluation_outside_of_training_moves_no_step():
     fit(callback, steps=4)
     callback.evaluate_now(step=3)
     fit(callback, steps=4)
-    assert [step for step, _ in callback.history.series("m")] == [0, 104, 104, 3, 108]
+    assert [step for step, _ in callback.history.series("m")] == [100, 104, 104, 3, 108]
     assert [r["step"] for r in callback.history.records if r["kind"] == "start"] == [100, 104]
 
 
@@ -519,7 +519,25 @@ def test_a_failed_evaluation_outside_of_training_has_no_values_whatever_came_bef
     assert callback.evaluate_now() == {"m": 0.5} and callback.evaluate_now() is None
 
 
-@pytest.mark.parametrize("step", ["a", 1.5, None, True, -3])
+def test_evaluate_now_records_the_step_that_the_training_has_reached():
+    callback = EvalCallback(lambda: {"m": 0.5}, every_n_steps=100, history=None)
+
+    class Asks(train.Callback):
+        def on_train_step_begin(self, run_context):
+            callback.evaluate_now()
+
+        on_train_step_end = on_train_step_begin
+
+    callback.evaluate_now()
+    fit([callback, Asks()], steps=2)
+    callback.evaluate_now()
+    fit([callback, Asks()], steps=1)
+    callback.evaluate_now()
+    # before a training, at the beginning and end of each step, after it; MindSpore counts a second training from 1
+    assert [step for step, _ in callback.history.series("m")] == [0, 0, 1, 1, 2, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("step", ["a", 1.5, True, -3])
 def test_a_step_that_is_none_is_refused_before_anything_is_evaluated(step):
     callback = EvalCallback(values(0.5), every_n_steps=1, history=None)
     with pytest.raises((TypeError, ValueError), match="For 'EvalCallback.evaluate_now', step must be an int"):
@@ -589,6 +607,62 @@ def test_evaluations_of_several_callbacks_are_all_seen(tmp_path):
     stopping, best = EarlyStopping("m", "min"), BestCheckpoint("other", "max", path=tmp_path / "best.ckpt")
     fit([first, second, stopping, best], steps=6)
     assert (stopping.best, stopping.best_step, best.best_step) == (0.3, 6, 3)
+
+
+def test_of_two_evaluations_of_one_name_only_the_first_is_followed(tmp_path, caplog):
+    """Two callbacks, on two data sets perhaps: 0.9 is no better than 0.5, and 0.1 of the other no best either."""
+    first = EvalCallback(values(0.5, 0.6, 0.4), every_n_steps=2, history=None)
+    second = EvalCallback(values(0.9, 0.1, 0.9), every_n_steps=2, history=None)
+    stopping, best = EarlyStopping("m", "min", patience=2), BestCheckpoint("m", "min", path=tmp_path / "best.ckpt")
+    fit([first, second, stopping, best], steps=6)
+    assert (stopping.best, stopping.best_step, stopping.stopped_step) == (0.4, 6, None)
+    assert (best.best, best.best_step) == (0.4, 6)
+    for kind in ("EarlyStopping", "BestCheckpoint"):
+        message = f"For '{kind}', 'm' is evaluated by EvalCallback, which is followed, and by another EvalCallback"
+        assert caplog.text.count(message) == 1
+
+
+class Rising(Losses):
+    """The loss of an evaluation is its number: 1, 2, 3."""
+
+    number = 0.0
+
+    def construct(self, x):
+        self.number += 1
+        return ms.Tensor([self.number], ms.float32), x, x
+
+
+def fitted(callbacks, epochs, network=None):
+    network = network or Weight()
+    model = train.Model(
+        network,
+        optimizer=nn.SGD(network.trainable_params(), 0.125),
+        eval_network=Rising(network),
+        metrics={"loss": Loss()},
+        eval_indexes=[0, 1, 2],
+    )
+    model.fit(epochs, ones(4), ones(1), callbacks=callbacks, dataset_sink_mode=False)
+
+
+def test_a_step_that_model_fit_and_a_callback_evaluate_counts_once_for_the_patience(caplog):
+    queue = [0.5, 0.6, 0.7, 0.4, 0.3, 0.2]
+    callback = EvalCallback(lambda: {"loss": queue.pop(0)}, every_n_epochs=1, history=None)
+    stopping = EarlyStopping("loss", "min", patience=3)
+    fitted([callback, stopping], epochs=6)
+    assert (stopping.stopped_step, stopping.best, stopping.best_step) == (None, 0.2, 24)
+    assert "'loss' is evaluated by EvalCallback, which is followed, and by Model.fit, which is left out" in caplog.text
+
+
+def test_model_fit_is_followed_where_it_evaluated_first_and_where_nobody_else_has_the_name(caplog):
+    late = EvalCallback(lambda: {"loss": 0.0}, every_n_epochs=2, history=None)
+    stopping = EarlyStopping("loss", "min", patience=3)
+    fitted([late, stopping], epochs=6)
+    assert (stopping.stopped_step, stopping.best, stopping.best_step) == (16, 1.0, 4)  # of 1, 2, 3, 4
+    assert "'loss' is evaluated by Model.fit, which is followed, and by another EvalCallback" in caplog.text
+    caplog.clear()
+    other, stopping = EvalCallback(values(*range(6)), every_n_epochs=1, history=None), EarlyStopping("loss", "min")
+    fitted([other, stopping], epochs=6)
+    assert (stopping.stopped_step, stopping.best) == (16, 1.0) and "followed" not in caplog.text
 
 
 @pytest.mark.parametrize("kind", [BestCheckpoint, EarlyStopping])
