@@ -51,9 +51,18 @@ class Agreement:
         Raises:
             RuntimeError: if an attempt failed on any rank since they met; where it failed, what was raised there.
         """
+        return self._meet(text)[0]
+
+    def succeeded(self) -> bool:
+        """Whether no attempt failed on any rank since they met, which raises unless failures are logged."""
+        return not self._meet("")[1]
+
+    def _meet(self, text: str) -> tuple[list[str], list[str]]:
+        """Every rank's text, and what failed."""
         if distributed.world_size(self.group) == 1:
+            failures = [] if self._failure is None else [self._failure[1]]
             self._failure = None
-            return [text]
+            return [text], failures
         is_raised, reason, own = self._failure or (False, "", None)
         answers = wire.everywhere(json.dumps([is_raised, reason, text]) if reason or text else "", self.group)
         told: list[tuple[bool, str, str]] = [json.loads(answer or '[false, "", ""]') for answer in answers]
@@ -64,7 +73,7 @@ class Agreement:
         for other in failures:
             if other != reason:
                 logger.error("%s; training goes on without it", other)
-        return [text for _, _, text in told]
+        return [text for _, _, text in told], failures
 
 
 def described(error: BaseException | None) -> str:

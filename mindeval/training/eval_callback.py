@@ -90,12 +90,10 @@ class EvalCallback(train.Callback):
             if number is not None:
                 arguments.whole(number, 1, f"{kind} {name}")
         arguments.whole(log_every_n_steps, 1, f"{kind} log_every_n_steps")
-        if on_error not in ("raise", "log"):
-            raise ValueError(f"{kind} on_error must be 'raise' or 'log', but got {on_error!r}")
         self.evaluate = evaluation_function(evaluate)
         self.every_n_steps, self.every_n_epochs = every_n_steps, every_n_epochs
         self.first_step = arguments.whole(first_step, 0, f"{kind} first_step")
-        self.on_error = on_error
+        self.on_error = arguments.on_error(on_error, f"{kind} on_error")
         self.group = None if group is None else arguments.name(group, f"{kind} group")
         if summary is not None:
             arguments.file_path(summary, f"{kind} summary")

@@ -19,7 +19,9 @@ logger = logging.getLogger("mindeval")
 class Monitor(train.Callback):
     """What BestCheckpoint and EarlyStopping share: each new value once, the same on every rank, and its direction."""
 
-    def __init__(self, monitor: str, mode: str | None, min_delta: float, group: str | None) -> None:
+    def __init__(
+        self, monitor: str, mode: str | None, min_delta: float, group: str | None, on_error: str = "raise"
+    ) -> None:
         super().__init__()
         self._kind = kind = f"For '{type(self).__name__}',"
         self.monitor = arguments.name(monitor, f"{kind} monitor")
@@ -28,7 +30,7 @@ class Monitor(train.Callback):
         self.mode = mode
         self.min_delta = arguments.not_negative(min_delta, f"{kind} min_delta")
         self.group = None if group is None else arguments.name(group, f"{kind} group")
-        self._agreement = Agreement(self.group)
+        self._agreement = Agreement(self.group, arguments.on_error(on_error, f"{kind} on_error"))
         self.best: float | None = None
         self.best_step: int | None = None
         self._begin()

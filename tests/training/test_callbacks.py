@@ -272,6 +272,50 @@ def test_every_rank_has_a_file_of_its_own_under_a_name_with_dots(tmp_path):
     assert BestCheckpoint("m", path=tmp_path / "v1.0", every_rank=True).file.name == "v1.0_rank0.ckpt"
 
 
+@pytest.mark.parametrize(("first_step", "warnings"), [(0, 1), (2, 0)])
+def test_a_best_that_is_taken_over_is_named_unless_the_run_is_known_to_be_resumed(
+    tmp_path, caplog, first_step, warnings
+):
+    path = tmp_path / "best.ckpt"
+    best_of(path, 8.0)
+    assert "is taken from" not in caplog.text
+    again = BestCheckpoint("m", path=path)
+    fit([EvalCallback(values(9.0, higher=False), every_n_steps=2, history=None, first_step=first_step), again], 2)
+    assert (again.best, again.best_step) == (8.0, 2)
+    named = f"the best 'm' so far is taken from {tmp_path / 'best.json'}: 8.0 of step 2; a run that is not resumed"
+    assert caplog.text.count(named) == warnings
+
+
+@pytest.mark.parametrize("on_error", ["raise", "log"])
+def test_weights_that_cannot_be_saved_end_a_training_unless_said_otherwise(tmp_path, caplog, monkeypatch, on_error):
+    """The disk is full at the second of four evaluations; MindSpore leaves what it had written by then."""
+    save, saved = ms.save_checkpoint, []
+
+    def nearly_full(network, name):
+        saved.append(name)
+        if len(saved) == 2:
+            (tmp_path / ".best.unfinished.tmp").write_bytes(b"a piece")
+            raise OSError(28, "No space left on device")
+        save(network, name)
+
+    monkeypatch.setattr(ms, "save_checkpoint", nearly_full)
+    best = BestCheckpoint("m", "min", path=tmp_path / "best.ckpt", on_error=on_error)
+    callbacks = [EvalCallback(values(4.0, 2.0, 3.0, 3.5), every_n_steps=2, history=None), best]
+    if on_error == "raise":
+        with pytest.raises(OSError, match="No space left on device"):
+            fit(callbacks, steps=8)
+        kept = (4.0, 2)
+    else:
+        fit(callbacks, steps=8)
+        assert re.search("saving the best weights of step 4 failed .*; training goes on without it", caplog.text)
+        kept = (3.0, 6)
+    assert (best.best, best.best_step) == kept
+    assert ms.load_checkpoint(str(best.file))["weight"].asnumpy().tolist() == [1 - kept[1] / 8]
+    note = json.loads((tmp_path / "best.json").read_text())
+    assert (float(note["value"]), note["step"]) == kept
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["best.ckpt", "best.json"]
+
+
 @pytest.mark.parametrize("kind", [BestCheckpoint, EarlyStopping])
 def test_another_training_begins_without_the_best_of_the_one_before(tmp_path, kind):
     callback = kind("m", path=tmp_path / "best.ckpt") if kind is BestCheckpoint else kind("m", patience=2)
@@ -487,6 +531,7 @@ def test_refused_arguments_of_monitors(kind, arguments, message):
         (EarlyStopping, {"patience": "3"}, "patience must be an int, but got '3'"),
         (EarlyStopping, {"patience": 2.0}, "patience must be an int, but got 2.0"),
         (BestCheckpoint, {"every_rank": 1}, "every_rank must be True or False, but got 1"),
+        (BestCheckpoint, {"on_error": "warn"}, "on_error must be 'raise' or 'log', but got 'warn'"),
         (BestCheckpoint, {"path": None}, "path must be a path, but got None"),
         (BestCheckpoint, {"path": ""}, "path must be that of a file, but got ''"),
     ],

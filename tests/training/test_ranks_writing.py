@@ -80,6 +80,16 @@ def test_weights_that_a_rank_cannot_save_are_raised_by_all_ranks(ranks, name, fa
     raised_together(outcomes, failed, what, steps)
 
 
+def test_the_files_of_all_ranks_are_of_one_evaluation_and_the_next_better_one_is_saved(ranks):
+    outcomes = [rank["best of both"] for rank in ranks]
+    for outcome in outcomes:
+        assert (outcome["error"], outcome["steps"]) == (None, 6)
+        # the weight is 1 - step / 8: after the failure at step 4 all files are still of step 2
+        assert outcome["held"] == [[[0.75], 2], [[0.25], 6]]
+        assert outcome["best"] == [0.625, 6]
+        assert outcome["logged"][0].startswith("saving the best weights of step 4 failed on rank 1: ")
+
+
 def test_a_window_has_the_mean_of_all_its_losses_whatever_their_number(ranks):
     expected = (float(np.float32(1 / 3)) + float(np.float32(4 / 3))) / 2
     assert [rank["long window"] for rank in ranks] == [expected, expected]
