@@ -96,8 +96,9 @@ def course(training: Series, limits: Thresholds) -> list[Finding]:
         rising = last > first + 4 * error and _fall(first, last) < -limits.not_falling
         return [Finding("rising" if rising else "not_falling", "error" if rising else "warning", whole)]
     middle = _middle(values, 0.4, 0.6)
-    ours = _slow_noise(values[int(0.4 * len(values)) :], noise)  # the steep beginning is no noise of a plateau
-    flat_error = max(fast_error, ours / math.sqrt(2))
+    if slow:
+        slow = _slow_noise(values[int(0.4 * len(values)) :], noise)  # the steep beginning is no noise of a plateau
+    flat_error = max(fast_error, slow / math.sqrt(2))
     risen = last - middle > max(limits.plateau * abs(middle), 4 * flat_error)
     if not risen and _fall(middle, last) < limits.plateau and 2 * flat_error <= limits.plateau * abs(middle):
         since = training[int(0.4 * len(training))][0]
