@@ -37,7 +37,8 @@ class EvalCallback(train.Callback):
             evaluations are recorded as well.
         every_n_steps: evaluate when the number of steps passes a multiple of this.
         every_n_epochs: evaluate at the end of every n-th epoch.
-        history: a path, a ``History``, or None for memory alone. An existing file is continued.
+        history: a path, a ``History`` (made with ``write=False`` on ranks above 0), or None for memory alone. An
+            existing file is continued.
         log_every_n_steps: the window of training losses and speed.
         tokens_per_step: the tokens of a batch on this rank, for tokens per second.
         first_step: steps that were done before this run, for a run that is resumed.
