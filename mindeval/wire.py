@@ -143,7 +143,7 @@ def everywhere(text: str, group: str | None = None) -> list[str]:
     """Every rank's text, by rank: for decisions that all ranks must take alike. Two AllReduces; alone without any."""
     if distributed.world_size(group) == 1:
         return [text]
-    return _texts(text, MindSporeCommunicator(group))
+    return _texts(text, MindSporeCommunicator(group), None)
 
 
 def _described(error: BaseException) -> str:
@@ -153,8 +153,8 @@ def _described(error: BaseException) -> str:
         return f"{type(error).__name__}, which cannot be printed"
 
 
-def _texts(text: str, communicator: Communicator, most: int = 16384) -> list[str]:
-    """Every rank's text. The metrics use it only where something is wrong."""
+def _texts(text: str, communicator: Communicator, most: int | None = 16384) -> list[str]:
+    """Every rank's text, or so many bytes of it. The metrics use it only where something is wrong."""
     content = text.encode(errors="backslashreplace")[:most]  # a broken text is a reason like any other
     lengths = np.zeros(communicator.world, np.int64)
     lengths[communicator.rank] = len(content)
