@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._numerals import Number, scan
+from mindeval.answers._words import THEREFORE, THEREFORE_ZH, TOTAL, TOTAL_ZH
 
 _DETERMINER = (
     r"(?:(?:the|an?|all|these|those|his|her|their|its|our|about|only|just|next|first|last|past|each|every)\s+)"
@@ -40,7 +41,7 @@ _LATER = re.compile(r"\s?(?:年|天|日|个?月|周|个?星期|个?小时|分钟
 _EDGE = re.compile(r"[,;:=→]|(?<!\w)(?:so|then|but|is|are|was|were|has|have|had|gets?|leaves?|makes?)(?!\w)|[有是为剩]")
 _AND = re.compile(r"(?<!\w)(?:and|or|plus|at|of|for)\s+$", re.IGNORECASE)
 _LEADING = re.compile(
-    r"^\W*(?:(?:so|then|therefore|thus|hence|and),?\s+)?(?:out )?of\s+(?:(?:the|his|her|their|all|these)\s+){0,2}$",
+    rf"^\W*(?:(?:{THEREFORE}|then|and),?\s+)?(?:out )?of\s+(?:(?:the|his|her|their|all|these)\s+){{0,2}}$",
     re.I,
 )
 _SPEED = re.compile(
@@ -57,9 +58,8 @@ _NEED = re.compile(
     re.IGNORECASE,
 )
 _ON_TO = re.compile(
-    r"(?<!\w)(?:so|but|then|therefore|thus|hence|total|altogether|or|more|which (?:is|gives|equals|makes"
-    r"|means))(?!\w)|[=≈→:]"
-    r"|所以|因此|一共|总共|共|但|那么|还|再|就是|即",
+    rf"(?<!\w)(?:{THEREFORE}|{TOTAL}|then|but|or|more|which (?:is|gives|equals|makes|means))(?!\w)|[=≈→:]"
+    rf"|{THEREFORE_ZH}|{TOTAL_ZH}|但|那么|还|再|就是|即",
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(
@@ -185,9 +185,8 @@ _CHECK = re.compile(
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(
-    r"(?<!\w)(?:so|therefore|thus|hence|answer|result|total|but|no|not|wrong|mistake|error|actually"
-    r"|should)(?!\w)|所以|因此|答|结果"
-    r"|错|不对|应",
+    rf"(?<!\w)(?:{THEREFORE}|{TOTAL}|answer|result|but|no|not|wrong|mistake|error|actually|should)(?!\w)"
+    rf"|{THEREFORE_ZH}|{TOTAL_ZH}|答|结果|错|不对|应",
     re.IGNORECASE,
 )
 _FACT = re.compile(
@@ -211,7 +210,7 @@ def gives_up(text: str) -> bool:
     """The text says that it has no answer, and concludes none after that."""
     places = list(_GIVEN_UP.finditer(text))
     return bool(places) and not re.search(
-        r"(?<!\w)(?:so|therefore|thus|hence|but|however|answer|result)(?!\w)|[=]|所以|因此|但|答案|结果",
+        rf"(?<!\w)(?:{THEREFORE}|but|however|answer|result)(?!\w)|=|{THEREFORE_ZH}|但|答案|结果",
         text[places[-1].end() :],
         re.IGNORECASE,
     )
@@ -240,9 +239,8 @@ _LINE_OF_LIST = re.compile(
     rf"[ \t]*(?:[A-Za-z\u4e00-\u9fff][^\n:=\d]{{0,30}}\s*[:=]|{ITEM}|\(?[a-z]\))\s*[^\n\d]{{0,3}}\d[^\n=:]{{0,30}}$"
 )
 _WHOLE = re.compile(
-    r"(?<!\w)(?:total\w*|sum|answer|result|altogether|remain\w*|left|net|profit|final\w*|difference|therefore|so"
-    r"|average)(?!\w)"
-    r"|总|合计|共|一共|剩|答|结果|最终|所以|因此|差",
+    rf"(?<!\w)(?:{THEREFORE}|{TOTAL}|answer|result|remain\w*|left|net|profit|final\w*|difference|average)(?!\w)"
+    rf"|{THEREFORE_ZH}|{TOTAL_ZH}|总|剩|答|结果|最终|差",
     re.IGNORECASE,
 )
 

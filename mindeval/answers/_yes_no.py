@@ -11,10 +11,11 @@ from mindeval.answers._doubts import certain, clause_before, doubt_after, doubt_
 from mindeval.answers._result import Extraction
 from mindeval.answers._statements import all_answer_cues, doubt_of
 from mindeval.answers._text import BOX_MARK, fold, plain, segments, split_reasoning
+from mindeval.answers._words import THEREFORE, THEREFORE_ZH
 from mindeval.answers._yes_no_words import AFFIRMATIVE, NEGATIVE, Words
 
 _NOT_THE_CASE = re.compile(
-    r"(?:^|[.!?,;:\n]\s{0,3})(?:(?:so|but|however|therefore|thus|hence)[,\s]+)?(?:that|this|it|such|which)(?:'s"
+    rf"(?:^|[.!?,;:\n]\s{{0,3}})(?:(?:{THEREFORE}|but|however)[,\s]+)?(?:that|this|it|such|which)(?:'s"
     r"|\s+(?:is|was))?(?:\s+(?:not|never)|\s*(?:isn't|wasn't))"
     r"\s+(?:actually\s+|really\s+)?(?:the case|so|it)(?=\s*[.!,;\n]|\s*$)"
     r"|(?:^|[,。!;\n])\s{0,3}(?:事实)?(?:并非如此|并不是(?:这样|如此)|不是(?:这样|这么回事)"
@@ -33,7 +34,7 @@ _ENDS_EN = re.compile(
 _ENDS_ZH = re.compile(r"(?:的|了|啊|呀|哦|嘛|呢)?(?:$|[\s,.。!;:)\"'”、—])")
 # What may precede it in its clause.
 _BEGINS_EN = re.compile(
-    r"^\W*(?:(?:so|then|therefore|thus|hence|oh|well|and|but|i (?:think|believe|say|guess|know|meant?)|i(?:'d"
+    rf"^\W*(?:(?:{THEREFORE}|then|oh|well|and|but|i (?:think|believe|say|guess|know|meant?)|i(?:'d"
     r"| would) (?:say|answer|go with)|it(?:'s| is)|that's|that is|is|was|an?|clearly|definitely|absolutely"
     r"|simply|obviously|probably|certainly|hmm|answer|my|the|final|result|conclusion|here|short answer|in short"
     r"|of course|actually|resounding|big|be|must|should)\W+)*$",
@@ -42,7 +43,7 @@ _BEGINS_EN = re.compile(
 _COPULA = re.compile(
     r"(?:^\W*|(?<!\w)(?:is|are|was|were|be|seems?|looks?|sounds?|it's|that's|this's|isn't|aren't|wasn't|can't be"
     r"|couldn't be|remains?|not|cannot be|as|deemed|considered|'s)\s+)"
-    r"(?:(?:\w+ly|also|indeed|in fact|not|the|quite|logically|therefore|thus|hence|so|then|be)\s+)*[\"'(]*$",
+    rf"(?:(?:\w+ly|also|indeed|in fact|not|the|quite|logically|{THEREFORE}|then|be)\s+)*[\"'(]*$",
     re.IGNORECASE,
 )
 _SUBJECTS = re.compile(
@@ -51,8 +52,8 @@ _SUBJECTS = re.compile(
     re.IGNORECASE,
 )
 _BEGINS_ZH = re.compile(
-    r"(?:所以|因此|那么?|因而|故|嗯|哦|我们?(?:认为|觉得|想|说)?|认为|当然|显然|应该?|肯定|确实|的确|答案|结论|结果"
-    r"|判断|回答|完全|就|也|都|均|并|很|其实|实际上|综上(?:所述)?|[:,\s\"'“(])*"
+    rf"(?:{THEREFORE_ZH}|那么?|嗯|哦|我们?(?:认为|觉得|想|说)?|认为|当然|显然|应该?|肯定|确实|的确|答案|结论|结果"
+    r"|判断|回答|完全|就|也|都|均|并|很|其实|实际上|[:,\s\"'“(])*"
 )
 _JUDGED_ZH = re.compile(
     r"(?:是|为|都|就是|也是|说得|显然|完全|均|非常|应该|确实|判断|说法|[句段]话|话|陈述|命题|观点|表述|结论|推理"
