@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._number_context import OPINION
-from mindeval.answers._number_details import gives_up, in_list_of_parts, is_fact, is_need, next_part, without_check
+from mindeval.answers._number_details import gives_up, is_fact, is_need, without_check
+from mindeval.answers._number_parts import in_list_of_parts, next_part
 from mindeval.answers._number_reading import concluded_number, stated_number
 from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans
 from mindeval.answers._numerals import Number, scan

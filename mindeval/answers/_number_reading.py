@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._number_context import asides, joined, roles
-from mindeval.answers._number_details import details, in_parallel, needs_more
+from mindeval.answers._number_details import details, needs_more
+from mindeval.answers._number_parts import in_parallel
 from mindeval.answers._number_words import number_in_words
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH, TOTAL, TOTAL_ZH
