@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from mindeval.answers._aftermath import last_correction, restarts, retraction, withdrawn
 from mindeval.answers._doubts import certain, doubt_after, doubt_before, is_asked
 from mindeval.answers._result import Extraction
+from mindeval.answers._run_on import answered_first
 from mindeval.answers._statements import all_answer_cues, doubt_of
-from mindeval.answers._text import BOX_MARK, fold, plain, segments, split_reasoning
+from mindeval.answers._text import BOX_MARK, fold, plain, split_reasoning
 from mindeval.answers._words import THEREFORE
 from mindeval.answers._yes_no_mentions import Mention, ends, mentions_of, read
 from mindeval.answers._yes_no_words import AFFIRMATIVE, NEGATIVE, Words
@@ -83,12 +84,21 @@ def extract_yes_no(text: str, yes: Sequence[str] = ("Yes",), no: Sequence[str] =
         known.append(Words({**dict.fromkeys(AFFIRMATIVE, yes[0]), **dict.fromkeys(NEGATIVE, no[0])}, no[0]))
     visible, reasoning, rule = split_reasoning(text)
     for part in (visible, reasoning if rule == "closed reasoning" else ""):
-        segment = certain(plain(segments(part)[0]))
-        for words in known:
-            found = _answer(words.without_echoes(segment), words, sense=words is not asked)
-            if found is not None:
-                return found
+        found = answered_first(part, lambda text: _in_any_words(text, known), _is_explicit)
+        if found is not None:
+            return found
     return Extraction(None, rule if rule == "unclosed reasoning" else ("no answer" if text.strip() else "empty text"))
+
+
+def _in_any_words(text: str, known: list[Words]) -> Extraction | None:
+    """The answer in the words that were asked for, which are the first, or in others of their meaning."""
+    text = certain(plain(text))
+    answers = (_answer(words.without_echoes(text), words, sense=words is not known[0]) for words in known)
+    return next((found for found in answers if found is not None), None)
+
+
+def _is_explicit(found: Extraction, text: str) -> bool:
+    return found.rule in ("answer statement", "leading word", "last line", "meaning")
 
 
 def _stated(text: str, words: Words) -> tuple[Mention | None, bool]:
