@@ -623,7 +623,7 @@ def test_bins_of_any_number_of_scores_have_the_value_of_one_copy_of_them(make, t
     metric.update(scores if task == "binary" else np.stack([1 - scores, scores], axis=1), labels)
     value, few = metric.eval(), metric.result()
     for _ in range(35):
-        metric.merge(metric)
+        metric.merge(copy.deepcopy(metric))
     assert metric.eval() == pytest.approx(value, rel=1e-14)
     assert 0 < value < 1
     for name in few:
