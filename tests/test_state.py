@@ -173,6 +173,44 @@ def test_grouped_discovers_keys_or_refuses_undeclared_ones():
         Grouped(Rows(1))
 
 
+def test_groups_stand_in_the_order_of_numbers_then_names():
+    groups = Grouped(Count())
+    groups.add({"b": 1, 10: 2, "B": 3, -1: 4, "10": 5, 9: 6})
+    assert groups.state() == [[-1, 4], [9, 6], [10, 2], ["10", 5], ["B", 3], ["b", 1]]
+    assert list(groups.value) == json.loads(groups.announce()) == [-1, 9, 10, "10", "B", "b"]
+    assert groups.pack(1).tolist() == [4, 6, 2, 5, 3, 1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "error", "message"),
+    [
+        (Grouped(Counts(1)), {"a": [1], "b": [2**62], "c": [1]}, OverflowError, "does not fit an int64 sum"),
+        (Grouped(Counts(1), ["b"]), {"b": [1], "c": [1]}, ValueError, "group 'c' is not one of the declared groups"),
+    ],
+)
+def test_groups_that_cannot_be_merged_are_found_before_any_is(one, other, error, message):
+    one.add({"b": np.array([2**62])})
+    more = Grouped(Counts(1))
+    more.add({key: np.array(value) for key, value in other.items()})
+    before = one.state()
+    with pytest.raises(error, match=message):
+        one.check_merge(more)
+    assert one.state() == before == [["b", [2**62]]]
+
+
+@pytest.mark.parametrize("make", [Count, lambda: Counts(1), ExactSum, lambda: Rows(1), lambda: Grouped(ExactSum())])
+def test_merging_leaves_the_other_state_alone_for_good(make):
+    parts = {Count: 3, Counts: [3], ExactSum: [0.5], Rows: np.array([[3]]), Grouped: {"a": [0.5]}}
+    one, other = make(), make()
+    other.add(parts[type(other)])
+    before = json.dumps(other.state())
+    one.merge(other)
+    assert json.dumps(one.state()) == before
+    one.add(parts[type(one)])
+    one.merge(other)
+    assert json.dumps(other.state()) == before
+
+
 @pytest.mark.parametrize(
     ("state", "saved", "message"),
     [

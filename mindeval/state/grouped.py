@@ -29,7 +29,7 @@ class Grouped(State):
         if template.dynamic:
             raise ValueError(f"a Grouped state needs members of fixed size, but got {template.layout}")
         self.template = template.zero()
-        self.keys = None if keys is None else sorted(set(keys), key=_key_order)
+        self.keys = None if keys is None else _ordered(set(keys))
         self._members: dict[Key, Any] = {key: template.zero() for key in self.keys or ()}
         self._absorbed = False
 
@@ -47,7 +47,7 @@ class Grouped(State):
     @property
     def value(self) -> dict[Key, Any]:
         """The states by key, in the order of the keys."""
-        return {key: self._members[key] for key in sorted(self._members, key=_key_order)}
+        return {key: self._members[key] for key in _ordered(self._members)}
 
     def add(self, contribution: Any) -> None:
         for key, part in contribution.items():
@@ -55,12 +55,22 @@ class Grouped(State):
 
     def _member(self, key: Key) -> State:
         if key not in self._members:
-            if self.keys is not None:
-                raise ValueError(f"group {key!r} is not one of the declared groups {self.keys}")
-            if not isinstance(key, (str, int)) or isinstance(key, bool):
-                raise TypeError(f"a group is named by a str or an int, but got {key!r}")
+            self._check_new(key)
             self._members[key] = self.template.zero()
         return self._members[key]
+
+    def _check_new(self, key: Key) -> None:
+        if self.keys is not None:
+            raise ValueError(f"group {key!r} is not one of the declared groups {self.keys}")
+        if not isinstance(key, (str, int)) or isinstance(key, bool):
+            raise TypeError(f"a group is named by a str or an int, but got {key!r}")
+
+    def check_merge(self, other: Grouped) -> None:
+        for key, member in other._members.items():
+            if key in self._members:
+                self._members[key].check_merge(member)
+            else:
+                self._check_new(key)
 
     def merge(self, other: Grouped) -> None:
         for key, member in other._members.items():
@@ -101,5 +111,7 @@ class Grouped(State):
             self._member(key).load(content)
 
 
-def _key_order(key: Key) -> tuple:
-    return (isinstance(key, str), key)
+def _ordered(keys: Iterable[Key]) -> list[Key]:
+    """Numbers before names. Each kind is sorted without a key function, as there may be a million."""
+    keys = list(keys)
+    return [*sorted(k for k in keys if not isinstance(k, str)), *sorted(k for k in keys if isinstance(k, str))]
