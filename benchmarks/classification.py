@@ -160,9 +160,9 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of the data, fewer rounds")
     quick = parser.parse_args().quick
     warnings.simplefilter("ignore")
-    many_labels(10**6 if quick else 10**7, 3)
-    many_scores(10**5 if quick else 10**6, 3 if quick else 7)
-    small_updates(3 if quick else 7)
+    many_labels(10**6 if quick else 10**7, 3 if quick else 7)
+    many_scores(10**5 if quick else 10**6, 3 if quick else 15)
+    small_updates(3 if quick else 15)
 
 
 if __name__ == "__main__":
