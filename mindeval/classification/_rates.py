@@ -47,6 +47,8 @@ class ClassRate(DecisionMetric):
         self.average = _totals.check_average(average, task, check_classes(num_classes, task))
         if labels_present_only is None:  # scikit-learn: classes that occur, but every column of a multilabel problem
             labels_present_only = task != "multilabel"
+        elif not labels_present_only and num_classes is None and task not in ("binary", "multilabel"):
+            raise ValueError("labels_present_only=False is a mean over all num_classes, which must then be given")
         self.labels_present_only = labels_present_only
         self.zero_division = _check_zero_division(zero_division)
         self.classes = _check_chosen(classes, num_classes, average)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,8 @@ def read_scores(
 
     Args:
         scores: binary: [...] as labels, [..., 1], or [..., 2], whose difference (class 1 minus class 0) is the score;
-            multiclass: [..., C]; multilabel: [..., L] as labels. Any numbers but NaN; higher is likelier.
+            multiclass: [..., C]; both also [N, 2] or [N, C] for N labels in all; multilabel: [..., L] as labels. Any
+            numbers but NaN; higher is likelier.
         labels: binary: 0, 1 or ignored; multiclass: ids in [0, C) or ignored; multilabel: 0, 1 or ignored.
         mask: bool of the labels' shape (multilabel: or without the last axis), True counts.
         sample_ids: one integer for each label of one axis (for each row, for multilabel).
@@ -105,6 +107,9 @@ def _ids_of_rows(sample_ids: Any, shape: tuple) -> np.ndarray | None:
 
 def _of_kind(given: np.ndarray, shape: tuple, kind: str, num_classes: int | None) -> np.ndarray:
     """The scores in the shape of the kind."""
+    columns = 2 if kind == "binary" else int(num_classes or 0)
+    if kind != "multilabel" and given.shape == (math.prod(shape), columns):  # flattened, as decisions may be
+        return given.reshape(*shape, columns)
     if kind == "binary":
         if given.shape == shape:
             return given

@@ -23,6 +23,7 @@ class AUROC(RankingAverage):
     binary      of class 1, in the labels' shape, or with a last axis of    0, 1 or ``ignore_index``, any shape
                 1; or a last axis of 2: class 1 minus class 0, exactly
     multiclass  ``[..., C]``: each class against the rest                   class ids or ``ignore_index``
+    both        ``[N, 2]`` or ``[N, C]``: the same, flattened               of N elements in all
     multilabel  ``[..., L]``                                                ``[..., L]``: 0, 1 or ``ignore_index``
     =========== =========================================================== =======================================
 

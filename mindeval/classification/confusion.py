@@ -32,7 +32,7 @@ class ConfusionMatrix(DecisionMetric):
     number. ``result()``: ``accuracy``, ``total``, and ``matrix``: lists of integers, or of floats if normalised;
     ``[L][2][2]`` for multilabel, as scikit-learn's ``multilabel_confusion_matrix``. Without ``num_classes`` only the
     cells that occur are kept, so memory is that of the pairs seen: ``cells`` then lists ``[label, decision,
-    count]``, and ``matrix`` is None above 1,024 classes.
+    count]``, never normalised, and ``matrix`` is None above 1,024 classes.
 
     Args:
         task: "classification", "binary", "multiclass" or "multilabel".

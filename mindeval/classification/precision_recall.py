@@ -50,8 +50,9 @@ class Precision(ClassRate):
         zero_division: the value where the denominator is 0: 0, 1, or nan, which leaves the class out of the mean. A
             weighted mean of classes without any label is their plain mean, as in scikit-learn.
         labels_present_only: True: a macro mean is over the classes that occur among labels or decisions, so it does not
-            depend on ``num_classes``; this is scikit-learn's default and ours. False: over all ``num_classes``, as
-            scikit-learn's ``labels=range(num_classes)``. A multilabel problem has every column by default, as there.
+            depend on ``num_classes``; this is scikit-learn's default and ours. False: over all ``num_classes``, which
+            must be given, as scikit-learn's ``labels=range(num_classes)``. A multilabel problem has every column by
+            default, as there.
         classes: the classes that enter micro, macro and weighted averages (scikit-learn's ``labels=``); "auto" is macro
             with them, and "binary" and "samples" are refused.
         weighted: True if every ``update`` is given ``weights=``: numbers >= 0 of the labels' shape or of its first

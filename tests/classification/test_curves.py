@@ -14,7 +14,7 @@ import pytest
 from sklearn import metrics as sk
 from sklearn.preprocessing import label_binarize
 
-from mindeval import AUROC, ROC, AveragePrecision, PrecisionRecallCurve, auc
+from mindeval import AUROC, ROC, Accuracy, AveragePrecision, F1Score, LogLoss, PrecisionRecallCurve, auc
 from mindeval.classification import _ranking, _score_words
 
 SCORES = {
@@ -661,3 +661,17 @@ def test_areas_and_bounds_of_steps_are_those_of_fractions(copies):
             lowest, highest = lowest + count * first, highest + count * last
     bound = max(highest / sum(positives) - precision, precision - lowest / sum(positives))
     assert _ranking.average_precision_error_bound(steps) == pytest.approx(float(bound), rel=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("shape", [(12, 1), (3, 4), (2, 3, 2)])
+@pytest.mark.parametrize("make", [AUROC, AveragePrecision, ROC, PrecisionRecallCurve, Accuracy, F1Score, LogLoss])
+def test_scores_may_be_flattened_as_those_of_decisions_may(make, shape, classes):
+    rng = np.random.default_rng(0)
+    scores, labels = rng.dirichlet(np.ones(classes), 12), np.arange(12) % classes
+    mask = rng.random(12) < 0.8
+    plain = make(num_classes=classes)(scores, labels, mask)
+    assert make(num_classes=classes)(scores, labels.reshape(shape), mask.reshape(shape)) == plain
+    assert make(num_classes=classes)(scores.reshape(*shape, -1), labels.reshape(shape), mask.reshape(shape)) == plain
+    with pytest.raises(ValueError, match="must have"):
+        make(num_classes=classes)(scores[:11], labels.reshape(shape))

@@ -746,3 +746,11 @@ def test_macro_recall_is_the_macro_accuracy_of_torchmetrics(seed):
         if place in predictions or place in labels
     ]
     assert Recall(average="macro", num_classes=5)(predictions, labels) == pytest.approx(np.mean(shares), abs=1e-15)
+
+
+@pytest.mark.parametrize("task", ["classification", "multiclass"])
+@pytest.mark.parametrize("metric", [Precision, Recall, F1Score, FBetaScore, JaccardIndex])
+def test_a_mean_over_all_classes_needs_their_number(metric, task):
+    with pytest.raises(ValueError, match="labels_present_only=False is a mean over all num_classes"):
+        metric(task=task, labels_present_only=False)
+    assert metric(task="binary", average="macro", labels_present_only=False)([1, 1], [1, 1]) == 0.5
