@@ -45,7 +45,8 @@ class SSIM(Metric):
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes differ or do not suit the format, images are smaller
-            than a window, a value is not finite, or values spread over more than 1.5 times ``data_range``.
+            than a window, a value is not finite, or those of one image spread over more than 1.5 times
+            ``data_range``.
         TypeError: ``update``: if dtypes differ in kind (uint8 against floats).
 
     The definition is that of Wang et al., *Image quality assessment: from error visibility to structural similarity*
