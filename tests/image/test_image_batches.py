@@ -57,3 +57,31 @@ def test_a_bad_image_is_refused_in_any_batch(make, scale, pixel, side):
         metric.update(*bad)
     metric.eval()
     assert metric.result()["images"] == 6
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"gaussian": True, "sigma": 1.5}, {"gaussian": True, "sigma": np.nextafter(1.5, 2)}),
+        ({"k1": 0.01}, {"k1": np.nextafter(0.01, 1)}),
+        ({"k2": 0.03}, {"k2": np.nextafter(0.03, 0)}),
+        ({"data_range": 1.0}, {"data_range": np.nextafter(1.0, 2)}),
+    ],
+)
+def test_settings_an_ulp_apart_are_two_definitions(one, other):
+    image, noisy = images(1.0, 0)
+    made = [SSIM(**{"data_range": 1.0, **options}) for options in (one, other)]
+    if "gaussian" in one:
+        image, noisy = (np.tile(part, (1, 1, 2, 2)) for part in (image, noisy))
+    for metric in made:
+        metric.update(noisy, image)
+    assert str(made[0].signature) != str(made[1].signature)
+    with pytest.raises(ValueError, match="the state must be of"):
+        made[0].merge(made[1])
+
+
+def test_one_number_of_any_type_is_one_definition():
+    made = [SSIM(1, k1=k1, k2=k2) for k1, k2 in ((0, 1), (0.0, 1.0), (np.float32(0), np.float64(1)))]
+    assert len({str(metric.signature) for metric in made}) == 1
+    made = [SSIM(1, gaussian=True, sigma=sigma) for sigma in (1, 1.0, np.float32(1), np.int64(1))]
+    assert len({str(metric.signature) for metric in made}) == 1
