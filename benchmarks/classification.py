@@ -2,8 +2,10 @@
 
     python benchmarks/classification.py [--quick]
 
-Times are minima of interleaved runs in one thread, CPU time of the process, so that other load on the machine counts
-less. Memory is what tracemalloc sees at the peak of one update, beyond the inputs.
+Times are minima of interleaved runs: as the clock has them, and CPU time of the process, in which other load on the
+machine counts less and in which all threads count. Native loops of mindeval run in MINDEVAL_NUM_THREADS threads and,
+in rows of their own, in one; NumPy, scikit-learn and torch run in one. Memory is what tracemalloc sees at the peak of
+one update, beyond the inputs.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from mindeval import AUROC  # noqa: E402
 from mindeval.classification.accuracy import Accuracy  # noqa: E402
 from mindeval.classification.confusion import ConfusionMatrix  # noqa: E402
 from mindeval.classification.precision_recall import F1Score  # noqa: E402
+from mindeval.kernels import native  # noqa: E402
 
 try:
     import torch
@@ -37,15 +40,31 @@ except ImportError:
 
 
 def minima(works: dict, rounds: int, calls: int = 1) -> dict:
-    """The least CPU seconds of a call of each work, taking turns."""
-    best = dict.fromkeys(works, float("inf"))
+    """The least seconds of a call of each work, by the clock and of CPU time, taking turns."""
+    best = {name: (float("inf"),) * 2 for name in works}
     for _ in range(rounds):
         for name, work in works.items():
-            start = time.process_time()
+            starts = time.perf_counter(), time.process_time()
             for _ in range(calls):
                 work()
-            best[name] = min(best[name], (time.process_time() - start) / calls)
+            spent = time.perf_counter() - starts[0], time.process_time() - starts[1]
+            best[name] = tuple(min(old, new / calls) for old, new in zip(best[name], spent))
     return best
+
+
+def by_threads(name: str, work) -> dict:
+    """The work in all threads that it may use, and in one."""
+
+    def alone():
+        before = os.environ.get("MINDEVAL_NUM_THREADS", "")
+        os.environ["MINDEVAL_NUM_THREADS"] = "1"
+        try:
+            return work()
+        finally:
+            os.environ["MINDEVAL_NUM_THREADS"] = before
+
+    threads = native.threads() if native.available() else 1
+    return {name: work} if threads == 1 else {f"{name}, {threads} threads": work, f"{name}, 1 thread": alone}
 
 
 def once(make, *inputs):
@@ -62,21 +81,29 @@ def peak_bytes(work) -> int:
     return peak
 
 
-def table(title: str, times: dict, ours: str, unit: float, name: str) -> None:
-    print(f"\n### {title}\n\n| | {name} | times {ours} |\n|---|---|---|")
-    for work, seconds in times.items():
-        print(f"| {work} | {seconds * unit:.2f} | {seconds / times[ours]:.1f} |")
+def table(title: str, times: dict, unit: float, name: str) -> None:
+    """Ratios are those of the clock, to the first row."""
+    ours = next(iter(times.values()))[0]
+    print(f"\n### {title}\n\n| | {name} | of CPU time | times the first |\n|---|---|---|---|")
+    for work, (clock, processor) in times.items():
+        print(f"| {work} | {clock * unit:.2f} | {processor * unit:.2f} | {clock / ours:.1f} |")
 
 
 def many_labels(n: int, rounds: int) -> None:
     rng = np.random.default_rng(0)
     labels, predictions = rng.integers(0, 10, n), rng.integers(0, 10, n)
-    f1 = once(lambda: F1Score(num_classes=10, average="macro"), predictions, labels)
-    assert abs(f1 - sk.f1_score(labels, predictions, average="macro")) < 1e-12
+
+    def our_f1():
+        return once(lambda: F1Score(num_classes=10, average="macro"), predictions, labels)
+
+    assert abs(our_f1() - sk.f1_score(labels, predictions, average="macro")) < 1e-12
+
     works = {
+        **by_threads(
+            "mindeval ConfusionMatrix", lambda: once(lambda: ConfusionMatrix(num_classes=10), predictions, labels)
+        ),
+        **by_threads("mindeval F1Score", our_f1),
         "read both arrays": lambda: (labels.max(), predictions.max()),
-        "mindeval F1Score": lambda: once(lambda: F1Score(num_classes=10, average="macro"), predictions, labels),
-        "mindeval ConfusionMatrix": lambda: once(lambda: ConfusionMatrix(num_classes=10), predictions, labels),
         "scikit-learn f1_score": lambda: sk.f1_score(labels, predictions, average="macro"),
         "scikit-learn confusion_matrix": lambda: sk.confusion_matrix(labels, predictions),
     }
@@ -84,14 +111,8 @@ def many_labels(n: int, rounds: int) -> None:
         tensors = torch.from_numpy(predictions), torch.from_numpy(labels)
         works["torchmetrics MulticlassF1Score"] = lambda: tm.MulticlassF1Score(10)(*tensors)
         works["torchmetrics MulticlassConfusionMatrix"] = lambda: tm.MulticlassConfusionMatrix(10)(*tensors)
-    table(
-        f"Macro F1 and confusion matrix of {n:.0e} labels, 10 classes",
-        minima(works, rounds),
-        "mindeval F1Score",
-        1e3,
-        "ms",
-    )
-    print(f"\nPeak memory of the update: {peak_bytes(works['mindeval F1Score']) / 2**20:.1f} MiB beyond the inputs.")
+    table(f"Macro F1 and confusion matrix of {n:.0e} labels, 10 classes", minima(works, rounds), 1e3, "ms")
+    print(f"\nPeak memory of the update: {peak_bytes(our_f1) / 2**20:.1f} MiB beyond the inputs.")
 
 
 def many_scores(n: int, rounds: int) -> None:
@@ -101,14 +122,14 @@ def many_scores(n: int, rounds: int) -> None:
         scores = rng.random(n) if kind.startswith("float64") else (labels + 3 * rng.normal(size=n)).astype(np.float32)
         assert abs(once(AUROC, scores, labels) - sk.roc_auc_score(labels, scores)) < 1e-12
         works = {
-            "mindeval AUROC": lambda s=scores, y=labels: once(AUROC, s, y),
+            **by_threads("mindeval AUROC", lambda s=scores, y=labels: once(AUROC, s, y)),
             "mindeval AUROC, binned": lambda s=scores, y=labels: once(lambda: AUROC(mode="binned"), s, y),
             "scikit-learn roc_auc_score": lambda s=scores, y=labels: sk.roc_auc_score(y, s),
         }
         if torch is not None:
             tensors = torch.from_numpy(scores), torch.from_numpy(labels)
             works["torchmetrics BinaryAUROC"] = lambda t=tensors: tm.BinaryAUROC()(*t)
-        table(f"Exact AUROC of {n:.0e} scores, {kind}", minima(works, rounds), "mindeval AUROC", 1e3, "ms")
+        table(f"Exact AUROC of {n:.0e} scores, {kind}", minima(works, rounds), 1e3, "ms")
     metric = AUROC()
     metric.update(scores, labels)
     kept = metric._states["packed"].value.nbytes
@@ -131,8 +152,7 @@ def small_updates(rounds: int) -> None:
         given = torch.from_numpy(predictions), torch.from_numpy(labels)
         works["torchmetrics MulticlassAccuracy.update"] = lambda: theirs.update(*given)
         works["torchmetrics MulticlassAccuracy.forward"] = lambda: theirs(*given)
-    times = minima(works, rounds, calls=300)
-    table("One update of 32 samples", times, "mindeval Accuracy.update, NumPy", 1e6, "microseconds")
+    table("One update of 32 samples", minima(works, rounds, calls=300), 1e6, "microseconds")
 
 
 def main() -> None:

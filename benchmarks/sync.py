@@ -51,7 +51,8 @@ def rank_main(gloo_port: int, repetitions: int, output: Path) -> None:
     import torch.distributed
     from mindspore.communication import init
 
-    from mindeval import distributed, wire
+    from mindeval import distributed
+    from mindeval.communicator import MindSporeCommunicator
 
     torch.set_num_threads(1)
     ms.set_device("CPU")
@@ -61,8 +62,8 @@ def rank_main(gloo_port: int, repetitions: int, output: Path) -> None:
         "gloo", init_method=f"tcp://127.0.0.1:{gloo_port}", rank=rank, world_size=world
     )
     ours, theirs = Counter(), Counter()
-    communicator = wire.MindSporeCommunicator()
-    wire.MindSporeCommunicator.all_reduce = ours.of(wire.MindSporeCommunicator.all_reduce)
+    communicator = MindSporeCommunicator()
+    MindSporeCommunicator.all_reduce = ours.of(MindSporeCommunicator.all_reduce)
     for name in ("all_gather", "all_reduce", "barrier"):
         setattr(torch.distributed, name, theirs.of(getattr(torch.distributed, name)))
     random = np.random.default_rng(rank)

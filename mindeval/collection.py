@@ -7,8 +7,10 @@ from typing import Any
 
 from mindeval import display
 from mindeval.metric import Metric
+from mindeval.parameters import parameters_of
 from mindeval.scope import Scope
 from mindeval.score import Score
+from mindeval.state.base import check_names
 
 
 class MetricCollection:
@@ -121,7 +123,7 @@ class MetricCollection:
         ({'perplexity': 4.0, 'accuracy': 1.0}, 0.4)
         """
         scope = self._scope
-        known = {name: metric._keywords() for name, metric in scope.members.items()}
+        known = {name: parameters_of(type(metric)._contribution).named for name, metric in scope.members.items()}
         strange = [keyword for keyword in named if not any(keyword in keywords for keywords in known.values())]
         if strange:
             raise TypeError(f"For 'MetricCollection.update', no member takes the keywords {strange}, but {known}")
@@ -133,7 +135,7 @@ class MetricCollection:
                 for name, metric in scope.members.items()
             }
             for name, metric in scope.members.items():
-                metric._take_batch(prepared[name])
+                metric._take_states(prepared[name])
         finally:
             scope.in_collection_update = False
             scope.forget_shared()
@@ -164,12 +166,28 @@ class MetricCollection:
         return {name: metric.result() for name, metric in self._scope.members.items()}
 
     def merge(self, other: MetricCollection) -> MetricCollection:
-        """Add what another collection of the same metrics accumulated."""
-        self._must_hold(list(other), "merge")
-        for name, metric in self._scope.members.items():
-            metric._must_agree(other[name].signature, "merge")
-        for name, metric in self._scope.members.items():
-            metric.merge(other[name])
+        """Add what another collection of the same metrics accumulated.
+
+        Raises:
+            ValueError: if the other is this collection itself, its members are other metrics, or a member cannot be
+                merged; see ``Metric.merge``. Then no member is merged.
+        """
+        where = "For 'MetricCollection.merge', "
+        if not isinstance(other, MetricCollection):
+            raise TypeError(f"{where}the other must be a collection, but got {other!r}")
+        if other is self:
+            raise ValueError(f"{where}a collection cannot be merged into itself: it would count everything twice")
+        check_names(other._scope.members, self, f"{where}the metrics must be")
+        members = self._scope.members.items()
+        for name, metric in members:
+            metric._must_be_another(other[name])
+        errors = {name: metric._obstacle(other[name]) for name, metric in members}
+        for name, error in errors.items():
+            if error is not None:
+                self._scope.failed(name, error)
+        for name, metric in members:
+            if errors[name] is None:
+                metric._take_states(other[name]._states)
         return self
 
     def state_dict(self) -> dict[str, dict[str, Any]]:
@@ -177,15 +195,16 @@ class MetricCollection:
         return {name: metric.state_dict() for name, metric in self._scope.members.items()}
 
     def load_state_dict(self, saved: Mapping[str, Mapping[str, Any]]) -> None:
-        """Replace what every member accumulated."""
-        self._must_hold(list(saved), "load_state_dict")
+        """Replace what every member accumulated.
+
+        Raises:
+            ValueError: if members are missing or unknown, or one cannot be read; see ``Metric.load_state_dict``. Then
+                no member is replaced.
+        """
+        check_names(saved, self, "For 'MetricCollection.load_state_dict', the metrics must be")
         read = {name: metric._read_states(saved[name]) for name, metric in self._scope.members.items()}
         for name, metric in self._scope.members.items():
             metric._replace_states(read[name])
-
-    def _must_hold(self, names: Sequence[str], where: str) -> None:
-        if sorted(names) != sorted(self):
-            raise ValueError(f"For 'MetricCollection.{where}', the metrics must be {list(self)}, but got {list(names)}")
 
     def set_distributed(
         self,

@@ -116,6 +116,19 @@ def float_parts(values: np.ndarray) -> list[np.ndarray]:
     return [(values - low).astype(np.float64), low.astype(np.float64)]
 
 
+def whole_parts(number: int) -> list[float]:
+    """Floats whose sum is a whole number, which may be beyond 64 bits.
+
+    >>> whole_parts(2**70 + 1)
+    [1.1805916207174113e+21, 1.0]
+    """
+    parts = []
+    while number:
+        parts.append(float(number))
+        number -= int(parts[-1])
+    return parts
+
+
 def differences(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
     """float64 arrays whose sum is x - y: what rounding leaves of it, and where that is all, nothing more.
 

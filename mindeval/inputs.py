@@ -190,7 +190,7 @@ def sample_ids(value: Any | None, rows: int) -> np.ndarray | None:
     """Sample ids as int64 [rows], or None where none were given."""
     if value is None:
         return None
-    ids = class_ids(value, "sample_ids")
+    ids = class_ids(value, "sample_ids", "whole numbers")
     if ids.shape != (rows,):
         raise ValueError(f"sample_ids must have shape [{rows}], but got {list(ids.shape)}")
     return ids

@@ -1,26 +1,26 @@
-"""Metric: the base class of all metrics. What is computed is in the families; what is reduced together in scope.py."""
+"""Metric: the base class of all metrics, from the inputs of an update to the value.
+
+What is computed is in the families; how states are merged, saved and copied in accumulator.py; how they are reduced
+over ranks in scope.py.
+"""
 
 from __future__ import annotations
 
 import copy
-import functools
-import inspect
-import re
 from collections.abc import Mapping
-from typing import Any, Callable, NamedTuple, TypeVar
+from typing import Any
 
 import mindspore.train
 
 from mindeval import display, inputs
+from mindeval.accumulator import Accumulator
 from mindeval.constructors import checked
-from mindeval.scope import Scope
-from mindeval.score import Score, Signature
-from mindeval.state import Count, State
-
-Self = TypeVar("Self", bound="Metric")
+from mindeval.parameters import parameters_of
+from mindeval.score import Score
+from mindeval.state import State
 
 
-class Metric(mindspore.train.Metric):
+class Metric(Accumulator, mindspore.train.Metric):
     """A streaming metric with exact states, for ``Model(..., metrics=...)``, callbacks and loops.
 
     A subclass hands its empty states and its settings to ``__init__`` and writes two pure methods: ``_contribution``
@@ -37,6 +37,7 @@ class Metric(mindspore.train.Metric):
         ``Ascend`` ``GPU`` ``CPU``
 
     >>> import numpy as np
+    >>> from mindeval.state import Count
     >>> class Positives(Metric):
     ...     def __init__(self):
     ...         super().__init__(states={"positives": Count()})
@@ -51,7 +52,6 @@ class Metric(mindspore.train.Metric):
     (0.5, 4)
     """
 
-    version = 1  # of the definition: states of another version are refused
     higher_is_better: bool | None = None
 
     def __init_subclass__(cls, **named: Any) -> None:
@@ -67,19 +67,7 @@ class Metric(mindspore.train.Metric):
         distributed: bool | str = False,
         name: str | None = None,
     ) -> None:
-        kind = type(self).__name__
-        if not isinstance(states, Mapping) or not all(isinstance(state, State) for state in states.values()):
-            raise TypeError(f"For '{kind}', states must be a dict of name -> State, but got {states!r}")
-        if "samples" in states:
-            raise ValueError(f"For '{kind}', the state 'samples' is the base class's: give yours another name")
-        if name is not None and not isinstance(name, str):
-            raise TypeError(f"For '{kind}', name must be a str, but got {name!r}")
-        self._states: dict[str, State] = {**states, "samples": Count()}
-        self._settings = dict(settings or {})
-        self.name = name or _kind(self)
-        self._last: dict[str, Any] | None = None
-        super().__init__()  # mindspore.train.Loss.__init__ calls clear()
-        self._scope = Scope({self.name: self})
+        super().__init__(states, settings, name)
         if not isinstance(distributed, (bool, str)) or distributed == "":
             raise TypeError(f"distributed must be True, False or the name of a group, but got {distributed!r}")
         if distributed:
@@ -105,14 +93,6 @@ class Metric(mindspore.train.Metric):
 
     # -- the MindSpore contract --------------------------------------------------------------------------------------
 
-    def clear(self) -> None:
-        """Forget everything that was accumulated."""
-        for name, state in self._states.items():
-            self._states[name] = state.zero()
-        self._last = None
-        if hasattr(self, "_scope"):
-            self._scope.cleared(self.name)
-
     def update(self, *batch: Any, **named: Any) -> None:
         """Add a batch. Nested tuples are flattened; ``set_indexes`` picks positions before that, as in MindSpore.
 
@@ -120,7 +100,7 @@ class Metric(mindspore.train.Metric):
             ValueError, TypeError: for inputs that do not fit; nothing accumulated before is lost. A distributed metric
                 logs the error and raises it at ``eval()``, on every rank.
         """
-        self._take_batch(self._read_batch(batch, named))
+        self._take_states(self._read_batch(batch, named))
 
     def _read_batch(self, batch: tuple, named: Mapping[str, Any]) -> dict[str, State]:
         """What an update adds to each state; nothing where this rank does not contribute or failed before."""
@@ -131,11 +111,6 @@ class Metric(mindspore.train.Metric):
             except Exception as error:
                 scope.failed(self.name, self._with_name(error, "update"))
         return {}
-
-    def _take_batch(self, added: Mapping[str, State]) -> None:
-        for name, state in added.items():
-            self._states[name].merge(state)
-        self._scope.updated(self.name)
 
     def _added(self, batch: tuple, named: Mapping[str, Any]) -> dict[str, State]:
         if self.indexes:
@@ -150,7 +125,7 @@ class Metric(mindspore.train.Metric):
             self._scope.is_global = prepared.is_global
             if flat is None:
                 return {}
-        self._check_inputs(len(flat), named)
+        parameters_of(type(self)._contribution).check(len(flat), named)
         contribution = self._contribution(*flat, **named)
         unknown = [name for name in contribution if name not in self._states]
         if "samples" not in contribution or unknown:
@@ -163,38 +138,6 @@ class Metric(mindspore.train.Metric):
             added[name].add(part)
         self._check_merge(added)
         return added
-
-    def _check_merge(self, added: Mapping[str, State]) -> None:
-        """Raise a ValueError where these states could not be merged. A metric overrides it whose states must fit."""
-        for name, state in added.items():
-            self._states[name].check_merge(state)
-
-    def _check_inputs(self, positional: int, named: Mapping[str, Any]) -> None:
-        known = _inputs_of(type(self)._contribution)
-        filled = set(known.positional[:positional])
-        fits = positional <= len(known.positional) or known.any_number
-        if (
-            not fits
-            or filled & named.keys()
-            or not known.required <= filled | named.keys()
-            or named.keys() - known.named
-        ):
-            given = f"{positional} inputs" + "".join(f" and {name}=" for name in named)
-            raise TypeError(f"the inputs must be ({known.shown}), but got {given}")
-
-    def _keywords(self) -> frozenset[str]:
-        """The inputs that may be given by keyword."""
-        return _inputs_of(type(self)._contribution).named
-
-    def _with_name(self, error: Exception, where: str) -> Exception:
-        if str(error).startswith("For '"):
-            return error
-        for kind in (TypeError, ValueError, OverflowError):
-            if isinstance(error, kind):
-                named = kind(f"For '{type(self).__name__}.{where}', {error}")
-                named.__cause__ = error
-                return named
-        return error
 
     def eval(self) -> Score:
         """The value of everything since the last ``clear()``, over all ranks if distributed.
@@ -238,13 +181,6 @@ class Metric(mindspore.train.Metric):
         alone.update(*batch, **named)
         return alone.eval()
 
-    def _emptied(self: Self) -> Self:
-        """A copy without what was accumulated, which still has to be given a scope of its own."""
-        alone = type(self).__new__(type(self))
-        alone.__dict__.update(self.__dict__)
-        alone._states, alone._last = {name: state.zero() for name, state in self._states.items()}, None
-        return alone
-
     def result(self) -> dict[str, Any]:
         """Everything that the last ``eval()`` computed, JSON-ready. Never communicates.
 
@@ -256,78 +192,6 @@ class Metric(mindspore.train.Metric):
                 f"For '{type(self).__name__}.result', call eval() first: result() never communicates itself"
             )
         return copy.deepcopy(self._last)
-
-    def merge(self, other: Metric) -> Metric:
-        """Add what another metric of the same definition accumulated, as if its updates had been made here.
-
-        Raises:
-            ValueError: if the definitions differ, or the states cannot be merged (rows with sample ids and without).
-                Then nothing is merged. Of a distributed metric the latter, and an error that an update of the other
-                one kept, are raised at ``eval()``, on every rank.
-        """
-        if not isinstance(other, Metric):
-            raise TypeError(f"For '{type(self).__name__}.merge', the other must be a metric, but got {other!r}")
-        self._must_agree(other.signature, "merge")
-        error = other._scope.errors.get(other.name)
-        if error is None:
-            try:
-                self._check_merge(other._states)
-            except (ValueError, OverflowError) as failure:
-                error = self._with_name(failure, "merge")
-        if error is not None:
-            self._scope.failed(self.name, error)
-            return self
-        for name, state in other._states.items():
-            self._states[name].merge(copy.deepcopy(state))
-        self._scope.updated(self.name)
-        return self
-
-    def state_dict(self) -> dict[str, Any]:
-        """The accumulated states, exact and JSON-ready."""
-        self._raise_kept_error()
-        states = {name: state.state() for name, state in self._states.items()}
-        return {"signature": str(self.signature), "states": states}
-
-    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Replace what was accumulated by a ``state_dict()`` of a metric of the same definition.
-
-        Raises:
-            ValueError: if the definition is another, or the content is not what ``state_dict()`` gives. Then nothing is
-                replaced.
-        """
-        self._replace_states(self._read_states(saved))
-
-    def _read_states(self, saved: Mapping[str, Any]) -> dict[str, State]:
-        where = f"For '{type(self).__name__}.load_state_dict', "
-        if not isinstance(saved, Mapping) or not {"signature", "states"} <= saved.keys():
-            raise ValueError(f"{where}the state must be what state_dict() gives, but got {saved!r}")
-        self._must_agree(Signature(saved["signature"]), "load_state_dict")
-        if not isinstance(saved["states"], Mapping) or saved["states"].keys() != self._states.keys():
-            raise ValueError(f"{where}the states must be {list(self._states)}, but got {saved['states']!r}")
-        states = {name: state.zero() for name, state in self._states.items()}
-        for name, state in states.items():
-            try:
-                state.load(saved["states"][name])
-            except (TypeError, ValueError, KeyError, OverflowError) as error:
-                raise ValueError(f"{where}the state {name!r} cannot be read: {error}") from error
-        return states
-
-    def _replace_states(self, states: dict[str, State]) -> None:
-        self._states, self._last = states, None
-        self._scope.updated(self.name)
-        self._scope.errors.pop(self.name, None)  # of an update that is forgotten now
-
-    def _raise_kept_error(self) -> None:
-        error = self._scope.errors.get(self.name)
-        if error is not None:
-            raise error
-
-    def _must_agree(self, signature: Signature, where: str) -> None:
-        mine = self.signature.definition
-        if signature.definition != mine:
-            raise ValueError(
-                f"For '{type(self).__name__}.{where}', the state must be of {mine}, but got {signature.definition}"
-            )
 
     def set_distributed(
         self,
@@ -348,17 +212,12 @@ class Metric(mindspore.train.Metric):
             contributes: ``False``: this rank's inputs are ignored (copies of another rank's, or none); it still takes
                 part in every evaluation and gets the value.
             expected_samples: the number of samples of the whole data set; ``eval()`` raises if another number was
-            counted.
+                counted.
         """
         if self._scope.owned:
             raise ValueError(f"'{self.name}' belongs to a collection: call set_distributed of the collection")
         self._scope.distribute(enabled, group, contributes, expected_samples)
         return self
-
-    @property
-    def signature(self) -> Signature:
-        """How the value is made; see ``Signature``."""
-        return Signature.build(_kind(self), self._settings, self.version)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.signature}, {self._samples(self._states):,} samples here)"
@@ -368,48 +227,3 @@ class Metric(mindspore.train.Metric):
         value = next(iter(last.values()), "not evaluated yet")
         last.pop("signature", None)
         return display.html_card(self.name, value, last, str(self.signature))
-
-    def __getstate__(self) -> dict[str, Any]:
-        scope = self._scope
-        kept = {name: error for name, error in scope.errors.items() if name == self.name}
-        rest = {name: value for name, value in self.__dict__.items() if name not in ("_scope", "_states")}
-        rounds = 0 if scope.owned else scope.rounds
-        return {
-            **rest,
-            "_states": copy.deepcopy(self._states),
-            "_saved_scope": (copy.copy(scope.distribution), rounds, kept),
-        }
-
-    def __setstate__(self, saved: dict[str, Any]) -> None:
-        distribution, rounds, kept = saved.pop("_saved_scope")
-        self.__dict__.update(saved)
-        self._scope = Scope({self.name: self})
-        self._scope.distribution, self._scope.rounds, self._scope.errors = distribution, rounds, kept
-
-
-class _Inputs(NamedTuple):
-    """What a ``_contribution`` takes."""
-
-    positional: tuple[str, ...]
-    named: frozenset[str]
-    required: frozenset[str]
-    any_number: bool
-    shown: str
-
-
-@functools.cache
-def _inputs_of(contribution: Callable[..., Any]) -> _Inputs:
-    _, *parameters = inspect.signature(contribution).parameters.values()
-    single = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    return _Inputs(
-        tuple(p.name for p in single if p.kind is not p.KEYWORD_ONLY),
-        frozenset(p.name for p in single if p.kind is not p.POSITIONAL_ONLY),
-        frozenset(p.name for p in single if p.default is p.empty),
-        any(p.kind is p.VAR_POSITIONAL for p in parameters),
-        ", ".join(p.name if p.default is p.empty else f"{p.name}=" for p in single),
-    )
-
-
-def _kind(metric: Metric) -> str:
-    """The class's name as it stands in signatures: ``F1Score`` -> ``f1_score``."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(metric).__name__).lower()

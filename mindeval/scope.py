@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import mindspore as ms
 
 from mindeval import distributed, wire
+from mindeval.communicator import DistributedError, MindSporeCommunicator
 from mindeval.inputs import whole_number
 from mindeval.state import State
 
@@ -28,8 +29,8 @@ class Scope:
     clears alone, never on updates.
     """
 
-    def __init__(self, members: Mapping[str, Metric], name: str = "") -> None:
-        self.members = dict(members)
+    def __init__(self, members: Mapping[str, Any], name: str = "") -> None:
+        self.members: dict[str, Metric] = dict(members)
         self.name = name
         self.owned = False  # by a MetricCollection
         self.is_global = False  # the last update's numbers were summed over the ranks already
@@ -64,7 +65,7 @@ class Scope:
             serial = distributed.next_serial(group)
         self.distribution = distributed.Distribution(enabled, group, contributes, expected_samples, serial)
 
-    def of_one_call(self, members: Mapping[str, Metric]) -> Scope:
+    def of_one_call(self, members: Mapping[str, Any]) -> Scope:
         """The scope of empty copies of members, for one batch. Ranks must agree on it as on an evaluation of this."""
         scope = Scope(members, f"a call of {self.name or ', '.join(members)}")
         scope.distribution = dataclasses.replace(self.distribution, expected_samples=None)
@@ -124,7 +125,7 @@ class Scope:
             ]
             self.rounds += 1
             error = self.out_of_step or next(iter(self.errors.values()), None)
-            communicator = wire.MindSporeCommunicator(self.distribution.group)
+            communicator = MindSporeCommunicator(self.distribution.group)
             try:
                 self._snapshot = wire.reduce(states, agreement, error, self.distribution.contributes, communicator)
             except wire.Disagreement:
@@ -137,7 +138,7 @@ class Scope:
         self._unanswered, self._updated = set(self.members), set()
 
     def _give_up(self) -> None:
-        self.out_of_step = wire.DistributedError(
+        self.out_of_step = DistributedError(
             "its ranks disagreed before, so their evaluations may not belong together: make new metrics on every rank"
         )
         if self._called is not None:

@@ -12,7 +12,7 @@ import mindspore as ms
 import numpy as np
 import pytest
 
-from mindeval import Accuracy, Loss, Metric, MetricCollection, Perplexity, Score, Signature
+from mindeval import AUROC, Accuracy, Loss, Metric, MetricCollection, Perplexity, Score, Signature
 from mindeval.state import Count, Rows
 
 RNG = np.random.default_rng(0)
@@ -132,13 +132,17 @@ def test_states_of_another_definition_are_refused():
     assert metric.state_dict() == before
 
 
-def test_merging_a_metric_with_itself_doubles_it():
-    metric = Perplexity()
-    metric.update(LOGITS, LABELS)
-    value, tokens = metric.eval(), metric.result()["tokens"]
-    metric.merge(metric)
-    assert metric.eval() == value
-    assert metric.result()["tokens"] == 2 * tokens
+def test_a_metric_or_a_collection_is_not_merged_into_itself():
+    metrics = pair()
+    metrics.update(LOGITS, LABELS)
+    before = metrics.state_dict()
+    with pytest.raises(ValueError, match="For 'Perplexity.merge', a metric cannot be merged into itself"):
+        metrics["ppl"].merge(metrics["ppl"])
+    with pytest.raises(ValueError, match="For 'MetricCollection.merge', a collection cannot be merged into itself"):
+        metrics.merge(metrics)
+    assert metrics.state_dict() == before
+    tokens = metrics["ppl"].merge(copy.deepcopy(metrics["ppl"])).state_dict()["states"]["tokens"]
+    assert tokens == 2 * before["ppl"]["states"]["tokens"] == 22
 
 
 def test_result_may_be_changed_by_its_reader():
@@ -256,8 +260,10 @@ def test_collections_copy_merge_and_load_exactly():
         assert other.result()["ppl"]["tokens"] == 11
         assert other.eval() == value and other.result()["ppl"]["tokens"] == 22
         assert metrics.eval() == value and metrics.result()["ppl"]["tokens"] == 11
-    with pytest.raises(ValueError, match="the metrics must be .'ppl', 'acc'., but got .'acc'."):
+    with pytest.raises(ValueError, match=r"the metrics must be \['ppl', 'acc'\]: missing are \['ppl'\]"):
         metrics.merge(MetricCollection({"acc": Accuracy()}))
+    with pytest.raises(TypeError, match="For 'MetricCollection.merge', the other must be a collection, but got Acc"):
+        metrics.merge(Accuracy())
     lone = copy.deepcopy(metrics["ppl"])
     assert lone.eval() == value["ppl"] and list(lone._scope.members) == ["ppl"]
 
@@ -372,8 +378,57 @@ def test_a_state_that_was_tampered_with_is_refused_and_nothing_is_lost(change, m
     with pytest.raises(ValueError, match="For 'Perplexity.load_state_dict', .*" + message):
         metrics.load_state_dict(saved)
     assert metrics.state_dict() == before
-    with pytest.raises(ValueError, match="must be what state_dict"):
-        metrics["ppl"].load_state_dict({})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda saved: saved.pop("acc"), r"'MetricCollection.load_state_dict', the metrics .*: missing are \['acc'\]$"),
+        (lambda saved: saved.update(bleu={}), r"the metrics must be .*: unknown are \['bleu'\]$"),
+        (
+            lambda saved: saved.update(saved.pop("ppl")),
+            r"missing are \['ppl'\], unknown are \['signature', 'states'\]$",
+        ),
+        (
+            lambda saved: saved.update(ppl=dict(saved)),
+            r"For 'Perplexity.*missing are \['signature', 'states'\], unknown",
+        ),
+        (lambda saved: saved.update(ppl=None), "For 'Perplexity.load_state_dict', the state must be .* but got None"),
+        (
+            lambda saved: saved["ppl"].update(v=2),
+            r"the state must be what state_dict\(\) gives.*: unknown are \['v'\]$",
+        ),
+        (lambda saved: saved["ppl"].pop("signature"), r"what state_dict\(\) gives.*: missing are \['signature'\]$"),
+        (lambda saved: saved["ppl"]["states"].pop("nll"), r"the states must be \[.*\]: missing are \['nll'\]$"),
+        (lambda saved: saved["ppl"]["states"].update(correct=3), r"the states must be .*: unknown are \['correct'\]$"),
+        (lambda saved: saved["ppl"]["states"]["nll"].pop("nan"), r"the state 'nll' cannot.*: missing are \['nan'\]$"),
+        (lambda saved: saved["ppl"]["states"]["nll"].update(b=1), r"the state 'nll' cannot be.*: unknown are \['b'\]$"),
+    ],
+)
+def test_entries_that_are_missing_or_unknown_are_named_and_nothing_is_lost(change, message):
+    metrics = pair()
+    metrics.update(LOGITS, LABELS)
+    before = metrics.state_dict()
+    saved = pair().state_dict()
+    change(saved)
+    with pytest.raises(ValueError, match=message):
+        metrics.load_state_dict(saved)
+    assert metrics.state_dict() == before
+
+
+def test_a_collection_of_which_one_member_cannot_be_merged_merges_none():
+    def with_ids(ids):
+        metrics = MetricCollection([Accuracy(), AUROC(task="binary")])
+        metrics["accuracy"].update([1, 0], [1, 1])
+        metrics["auroc"].update([0.5, 0.25], [1, 0], None, ids)
+        return metrics
+
+    metrics = with_ids([1, 2])
+    before = metrics.state_dict()
+    for other in (with_ids(None), with_ids([2, 1])):
+        with pytest.raises(ValueError, match="For 'AUROC.merge', "):
+            metrics.merge(other)
+        assert metrics.state_dict() == before
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,7 @@ BELOW = (
     "score.py",
     "display.py",
     "distributed.py",
+    "communicator.py",
     "wire.py",
     "rounding.py",
     "exact.py",

@@ -106,9 +106,8 @@ def test_messages_that_the_page_on_several_cards_explains_are_those_of_the_libra
     assert len(explained) > 20
     for message in explained:
         assert any(message.strip(". ") in text for text in texts), message
-    of_ranks = [
-        text for path in ("wire.py", "scope.py", "distributed.py") for text in _raised(ROOT / "mindeval" / path)
-    ]
+    files = ("wire.py", "communicator.py", "scope.py", "distributed.py")
+    of_ranks = [text for path in files for text in _raised(ROOT / "mindeval" / path)]
     assert len(of_ranks) > 12
     for text in of_ranks:
         assert text.startswith("...") or any(message.strip(". ") in text for message in explained), text

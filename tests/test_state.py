@@ -173,6 +173,33 @@ def test_grouped_discovers_keys_or_refuses_undeclared_ones():
         Grouped(Rows(1))
 
 
+@pytest.mark.parametrize(
+    ("state", "saved", "message"),
+    [
+        (Grouped(Count(), ["a", "b"]), [["a", 1]], r"saved groups must be \['a', 'b'\]: missing are \['b'\]"),
+        (Grouped(Count(), ["a"]), [["a", 1], ["c", 1]], r"saved groups must be \['a'\]: unknown are \['c'\]"),
+        (Grouped(Count(), range(20)), [[3, 1]], r"missing are \[0, 1, 2, 4, .*, \.\.\. 19 in all\]"),
+        (Grouped(Count()), [["a", 1], ["a", 2]], "saved groups must differ, but got 2 with 1 names"),
+        (Grouped(Count()), [["a", -1]], "a saved count must be an int >= 0, but got -1"),
+        (Rows(1), {"ids": False}, r"saved rows must have \['ids', 'rows'\]: missing are \['rows'\]"),
+        (Rows(1), {"ids": False, "rows": [], "n": 0}, r"unknown are \['n'\]"),
+        (Rows(1), {"ids": False, "rows": [[1, 2]]}, r"saved rows must be int64 \[n, 1\], but got int64 \[1, 2\]"),
+        (Rows(1), {"ids": True, "rows": [[1]]}, r"saved rows must be int64 \[n, 2\], but got int64 \[1, 1\]"),
+        (Rows(1), {"ids": False, "rows": [[0.5]]}, r"but got float64 \[1, 1\]"),
+        (Rows(1), {"ids": False, "rows": [[2**63]]}, r"but got uint64 \[1, 1\]"),
+        (Rows(1), {"ids": 0, "rows": [[1]]}, "with ids or not, but got .* and 0"),
+        (Rows(1), {"ids": False, "rows": None}, "saved rows must be a list"),
+        (Rows(1), [[1]], r"saved rows must have \['ids', 'rows'\], but got \[\[1\]\]"),
+        (ExactSum(), {"units": "0x1", "nan": 0, "pinf": 0}, r"missing are \['ninf'\]"),
+        (Counts(2), [1, 2, 3], r"of shape \[2\], but got \[1, 2, 3\]"),
+        (Counts(2), [0.5, 1], "must be integers"),
+    ],
+)
+def test_a_state_loads_nothing_but_what_such_a_state_saved(state, saved, message):
+    with pytest.raises(ValueError, match=message):
+        state.load(saved)
+
+
 def test_rows_are_sorted_and_repeated_ids_count_once():
     rows = Rows(2)
     rows.add((np.array([[5, 1], [3, 0]]), np.array([9, 4])))

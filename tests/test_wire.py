@@ -7,6 +7,7 @@ import pytest
 from thread_ranks import ThreadRanks
 
 from mindeval import wire
+from mindeval.communicator import from_limbs, limb_bits, to_limbs
 from mindeval.state import Count, Counts, ExactSum, Grouped, Rows
 
 
@@ -47,16 +48,16 @@ def test_a_frame_summed_over_agreeing_ranks_is_ok_and_over_others_is_not(world):
 @pytest.mark.parametrize("world", [1, 2, 8, 4096, 65536])
 def test_float32_limbs_sum_exactly_over_that_many_ranks(world):
     words = np.array([0, 1, -1, 2**62 // world, -(2**62 // world), 2**31 // world], np.int64)
-    limbs = wire.to_limbs(words, world)
+    limbs = to_limbs(words, world)
     assert limbs.dtype == np.float32
     total = limbs.astype(np.float64) * world
     assert total.max() < 2**24  # so every partial sum is exact in float32, in any order
-    assert wire.from_limbs(total.astype(np.float32), world).tolist() == [int(word) * world for word in words]
+    assert from_limbs(total.astype(np.float32), world).tolist() == [int(word) * world for word in words]
 
 
 def test_float32_limbs_refuse_a_world_in_which_they_could_round():
     with pytest.raises(ValueError, match="2\\^23"):
-        wire.limb_bits(2**24 + 1)
+        limb_bits(2**24 + 1)
 
 
 def test_an_error_that_cannot_be_written_down_leaves_no_rank_waiting():

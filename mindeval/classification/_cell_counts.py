@@ -27,6 +27,18 @@ def counted_places(parts: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return places, counts.astype(np.int64, copy=False)
 
 
+def summed_places(places: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of whole numbers that are to be added at places: each place that occurs, and the sum of its numbers.
+
+    >>> [part.tolist() for part in summed_places(np.array([7, 2, 7]), np.array([1, 5, 2]))]
+    [[2, 7], [5, 3]]
+    """
+    distinct, groups = np.unique(places, return_inverse=True)
+    sums = np.zeros(distinct.size, np.int64)
+    np.add.at(sums, groups, numbers)
+    return distinct, sums
+
+
 class CellCounts(Counts):
     """``Counts`` that take the places of a small batch alone, so that an update costs what its batch does.
 

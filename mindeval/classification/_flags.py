@@ -9,7 +9,7 @@ import numpy as np
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
 from mindeval.classification._class_scores import above_threshold
-from mindeval.classification._decisions import whole_labels
+from mindeval.classification._labels import whole_labels
 
 
 class Flags(NamedTuple):

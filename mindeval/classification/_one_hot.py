@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from mindeval.classification._decisions import is_one_hot
+from mindeval.classification._labels import is_one_hot
 
 
 def warn_of_one_hot_labels(labels: np.ndarray) -> None:

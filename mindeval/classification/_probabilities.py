@@ -9,7 +9,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
-from mindeval.classification._decisions import whole_labels
+from mindeval.classification._labels import whole_labels
 from mindeval.classification._logit_rows import LogitRows, check_logits
 from mindeval.classification._one_hot import warn_of_one_hot_labels
 

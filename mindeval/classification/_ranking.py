@@ -12,6 +12,7 @@ from typing import Callable, NamedTuple
 import numpy as np
 
 from mindeval.classification._score_words import lower_edges, scores_of, unpack
+from mindeval.kernels.sort import sorted_words
 
 _ROOM = 1 << 62  # keys below this, either side of 0, leave the lowest bit of an int64 free
 _BLOCK = 1 << 14
@@ -124,12 +125,12 @@ def area(problem: Problem) -> float:
     if problem.weights is not None:
         return area_of_steps(steps_of(problem))
     packed, _ = _pack_keys(problem)
-    packed.sort()
-    return area_of_packed(packed)[0]
+    return area_of_packed(sorted_words(packed))[0]
 
 
 def area_of_steps(steps: Steps) -> float:
     """``area`` from the steps of a ranking: trapezoids under the ROC curve."""
+    steps = _of_any_size(steps)
     positives, negatives = _last(steps.true_positives), _last(steps.false_positives)
     if not positives or not negatives:
         return math.nan
@@ -141,6 +142,7 @@ def area_of_steps(steps: Steps) -> float:
 
 def area_error_bound(steps: Steps) -> float:
     """How far the area of binned scores can be from that of the scores: half the pairs that share a bin."""
+    steps = _of_any_size(steps)
     positives, negatives = _last(steps.true_positives), _last(steps.false_positives)
     if not positives or not negatives:
         return math.nan
@@ -150,6 +152,7 @@ def area_error_bound(steps: Steps) -> float:
 
 def average_precision(steps: Steps) -> float:
     """sum over thresholds of (gain of recall) x precision; nan without positives."""
+    steps = _of_any_size(steps)
     positives = _last(steps.true_positives)
     if not positives:
         return math.nan
@@ -165,6 +168,7 @@ def average_precision_error_bound(steps: Steps) -> float:
     Inside a bin each positive's precision lies between that of the first positive after all of the bin's negatives and
     that of the last one before all of them.
     """
+    steps = _of_any_size(steps)
     positives = _last(steps.true_positives)
     if not positives:
         return math.nan
@@ -189,8 +193,7 @@ def _ranked(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray | None
         order = np.lexsort((weights, labels, keys))[::-1]
         return keys[order], labels[order], weights[order]
     packed, restore = _pack_keys(problem)
-    packed.sort()
-    packed = packed[::-1]
+    packed = sorted_words(packed)[::-1]
     return restore(packed >> 1), packed & 1, None
 
 
@@ -223,13 +226,24 @@ def _put_back(keys: np.ndarray, gap: int) -> np.ndarray:
     return keys + np.sign(keys) * gap if gap else keys
 
 
+def _of_any_size(steps: Steps) -> Steps:
+    """With Python's integers for counts where products of two of them would leave int64."""
+    most = _last(steps.true_positives) + _last(steps.false_positives)
+    if not isinstance(most, int) or 2 * most * most < 2**63:
+        return steps
+    counts = steps.true_positives.astype(object), steps.false_positives.astype(object)
+    return steps._replace(true_positives=counts[0], false_positives=counts[1])
+
+
 def _last(counts: np.ndarray) -> int | float:
-    return counts[-1].item() if counts.size else 0
+    return counts[-1:].tolist()[0] if counts.size else 0
 
 
 def _total(products: np.ndarray) -> int | float:
     """The sum of products: of integers exactly (they may exceed int64 together), of floats without rounding."""
     if products.dtype.kind == "f":
         return math.fsum(products.tolist())
+    if products.dtype.kind == "O":
+        return sum(products.tolist())
     high, low = products >> 31, products & (2**31 - 1)
     return (int(high.sum()) << 31) + int(low.sum())

@@ -10,9 +10,10 @@ import numpy as np
 
 from mindeval.classification import _ranking
 from mindeval.classification._ranking import Problem, Steps
-from mindeval.classification._scores import ScoreMetric, sorted_words
+from mindeval.classification._scores import ScoreMetric
 from mindeval.constructors import one_of
 from mindeval.exact import number
+from mindeval.kernels.sort import sorted_words
 from mindeval.state import ExactSum
 
 AVERAGES = ("macro", "weighted", "micro", "none")
@@ -54,7 +55,7 @@ class RankingAverage(ScoreMetric):
             counts = states["bins"].value
             return self._compute_binned(counts.sum(axis=0, keepdims=True) if self.average == "micro" else counts)
         if self._packs and not len(states["wide"].in_any_order):
-            return self._compute_packed(sorted_words(states["packed"]))
+            return self._compute_packed(sorted_words(states["packed"].in_any_order))
         problems = self._problems(states)
         if self.average == "micro":
             problems = [_joined(problems)]

@@ -80,6 +80,9 @@ class ClassRate(DecisionMetric):
         return {"classes": _totals.count_totals(decisions, self.num_classes, self.weighted)}
 
     def _of_flags(self, flags: Flags) -> dict[str, Any]:
+        width = flags.labels.shape[1]
+        if self.classes is not None and self.classes[-1] >= width:
+            raise ValueError(f"classes must be columns of rows of {width} labels, but got {self.classes}")
         added = {"classes": _totals.count_flag_totals(flags, self.weighted, self.num_classes)}
         return added | self._of_rows(flags) if self.average == "samples" else added
 

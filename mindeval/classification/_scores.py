@@ -18,12 +18,14 @@ from mindeval.classification._cell_counts import CellCounts, counted_places, is_
 from mindeval.classification._ranking import Problem, Steps
 from mindeval.classification._scored import Scored, read_scores
 from mindeval.constructors import one_of
+from mindeval.kernels.sort import sorted_words
 from mindeval.metric import Metric
 from mindeval.state import Rows, State
 from mindeval.state.rows import check_all_with_ids
 
 _LABELS_OF_A_WORD = 31  # two bits for each label of a multilabel row: its value, and whether it is ignored
 _MOST_BINS = 1 << 26
+_ROWS_LOOKED_AT = 16  # for a warning: logits of so many rows do not all lie in [0, 1]
 
 
 class ScoreMetric(Metric):
@@ -33,6 +35,7 @@ class ScoreMetric(Metric):
     """
 
     higher_is_better = True
+    _needs = "labels of both kinds are"  # or there is no value
 
     def __init__(
         self,
@@ -88,7 +91,7 @@ class ScoreMetric(Metric):
             scores, labels, mask, sample_ids, weights, self._kind, self.num_classes, self.ignore_index, self.task
         )
         if self._kind == "multiclass":
-            _warn_of_logits(batch.scores)
+            _warn_of_logits(batch.scores[:_ROWS_LOOKED_AT])
         if self.mode == "binned":
             if sample_ids is not None:
                 raise ValueError("sample_ids need mode='exact': bins cannot tell samples apart")
@@ -195,7 +198,7 @@ class ScoreMetric(Metric):
         if self.mode == "binned":
             return [_ranking.histogram_steps(counts) for counts in states["bins"].value]
         if self._packs and not len(states["wide"].in_any_order):
-            return [_ranking.steps_of_packed(sorted_words(states["packed"]))]
+            return [_ranking.steps_of_packed(sorted_words(states["packed"].in_any_order))]
         return [_ranking.steps_of(problem) for problem in self._problems(states)]
 
     def _average(self, values: list[float], supports: list[Any], average: str) -> float:
@@ -204,7 +207,7 @@ class ScoreMetric(Metric):
         if undefined:
             which = "" if self.classes == 1 else f" for classes {undefined[:10]}{'...' if len(undefined) > 10 else ''}"
             warnings.warn(
-                f"'{self.name}' is undefined (nan){which}: labels of both kinds are needed",
+                f"'{self.name}' is undefined (nan){which}: {self._needs} needed",
                 RuntimeWarning,
                 stacklevel=3,
             )
@@ -224,12 +227,6 @@ def _warn_of_logits(scores: np.ndarray) -> None:
             UserWarning,
             stacklevel=2,
         )
-
-
-def sorted_words(rows: Rows) -> np.ndarray:
-    """The one column of rows, sorted: rows with ids are in the order of these."""
-    words = rows.value[:, 0]
-    return words if rows.ids is None else np.sort(words)
 
 
 def _truth(batch: Scored, kind: str, place: int) -> tuple[np.ndarray, np.ndarray]:

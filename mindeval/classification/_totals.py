@@ -19,7 +19,7 @@ Total = Union[int, Fraction]
 AVERAGES = ("auto", "binary", "micro", "macro", "weighted", "samples", "none")
 DENSE_CLASSES = 4096  # with more, or with an unknown number, only classes that were seen are kept
 _FINE_BITS = 128
-_PAIRS = 1 << 12  # up to this many (label, prediction) pairs one bincount of pairs is cheaper than three of classes
+_PAIRS = 1 << 12  # up to this many (label, prediction) pairs, one count of pairs is cheaper than three of classes
 
 
 class ClassTotals(NamedTuple):
@@ -55,14 +55,12 @@ def count_totals(decisions: Decisions, num_classes: int | None, weighted: bool) 
         return _weighted_totals(decisions)
     limit = decisions.limit
     sparse: dict[int, np.ndarray] = {}
-    if limit is not None and limit**2 <= _PAIRS:
-        pairs = decisions.pairs()
-        counts = np.stack([pairs.diagonal(), pairs.sum(axis=0), pairs.sum(axis=1)], axis=1)
-        return counts if num_classes is not None else dict(enumerate(counts))
-    if limit is not None and limit <= DENSE_CLASSES:
-        counts = decisions.totals()
-    else:
+    if limit is None or limit > DENSE_CLASSES:
         counts = _add_blocks(decisions, sparse)
+    elif limit**2 <= min(_PAIRS, decisions.labels.size):
+        counts = _totals_of_pairs(decisions.pairs())
+    else:
+        counts = decisions.totals()
     if num_classes is not None and num_classes <= DENSE_CLASSES:
         return counts
     present = [*np.flatnonzero(counts.any(axis=1)).tolist(), *range(decisions.classes - 1, decisions.classes)]
@@ -88,10 +86,13 @@ def _add_blocks(decisions: Decisions, sparse: dict[int, np.ndarray]) -> np.ndarr
 
 def _dense_totals(predictions: np.ndarray, labels: np.ndarray, size: int) -> np.ndarray:
     if size * size <= _PAIRS:
-        pairs = np.bincount(labels * size + predictions, minlength=size * size).reshape(size, size)
-        return np.stack([pairs.diagonal(), pairs.sum(axis=0), pairs.sum(axis=1)], axis=1)
+        return _totals_of_pairs(np.bincount(labels * size + predictions, minlength=size * size).reshape(size, size))
     right = labels[labels == predictions]
     return np.stack([np.bincount(ids, minlength=size) for ids in (right, predictions, labels)], axis=1)
+
+
+def _totals_of_pairs(pairs: np.ndarray) -> np.ndarray:
+    return np.stack([pairs.diagonal(), pairs.sum(axis=0), pairs.sum(axis=1)], axis=1)
 
 
 def _add_sparse(groups: dict[int, np.ndarray], predictions: np.ndarray, labels: np.ndarray) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,13 @@ from mindeval.classification._arguments import (
     spread_weights,
 )
 from mindeval.classification._class_scores import label_ranks
-from mindeval.classification._decisions import check_counted, check_range, read_decided, whole_labels
+from mindeval.classification._decisions import check_counted, check_range, read_decided
 from mindeval.classification._flags import decide_flags
+from mindeval.classification._labels import whole_labels
+from mindeval.classification._right_counts import counts_of, read_classes, states_of
 from mindeval.classification._task_metric import unusual
-from mindeval.classification._totals import by_class
 from mindeval.classification._widths import check_widths, widths_added, widths_states
 from mindeval.constructors import one_of
-from mindeval.state import Count, Counts, ExactSum, Grouped, State
 from mindeval.tokens import TokenBatch, TokenMetric, check_logits, shifted
 
 AVERAGES = ("micro", "macro", "weighted", "none")
@@ -61,13 +60,13 @@ class Accuracy(TokenMetric):
     Args:
         task: ``"classification"`` (binary or multiclass), ``"binary"`` (labels must be 0 or 1), ``"multiclass"`` or
             ``"multilabel"``.
-        top_k: a label among the k highest scores is right. Above 1 it needs scores.
-        ignore_index: the label of positions that do not count.
-        shift: True if labels are the input ids of a language model: logits at t are scored on the label at t + 1.
+        num_classes: the number of classes (or labels), if it is to be checked.
         average: "micro" (over samples), "macro" (balanced accuracy), "weighted" (over classes, each weighing its
             labels: the value of micro) or "none" (the value is that of macro; read ``per_class``).
-        num_classes: the number of classes (or labels), if it is to be checked.
+        top_k: a label among the k highest scores is right. Above 1 it needs scores.
         threshold: decides scores of class 1 for binary and multilabel, see ``Precision``.
+        ignore_index: the label of positions that do not count.
+        shift: True if labels are the input ids of a language model: logits at t are scored on the label at t + 1.
         weighted: True if ``update`` is given ``weights=``: numbers >= 0 of the labels' shape or of its first axes.
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
         name: the metric's name in messages.
@@ -99,12 +98,12 @@ class Accuracy(TokenMetric):
     def __init__(
         self,
         task: str = "classification",
+        num_classes: int | None = None,
+        average: str = "micro",
         top_k: int = 1,
+        threshold: float = 0.5,
         ignore_index: int = -100,
         shift: bool = False,
-        average: str = "micro",
-        num_classes: int | None = None,
-        threshold: float = 0.5,
         weighted: bool = False,
         *,
         distributed: bool | str = False,
@@ -124,10 +123,7 @@ class Accuracy(TokenMetric):
             "weighted": (self.weighted, False),
         }
         settings |= unusual(rare)
-        number: State = ExactSum() if self.weighted else Count()
-        states: dict[str, State] = {"correct": number, "total": number.zero(), **widths_states(task, self.num_classes)}
-        if average != "micro":
-            states["classes"] = Grouped(ExactSum()) if self.weighted else Grouped(Counts(2))
+        states = {**states_of(average != "micro", self.weighted), **widths_states(task, self.num_classes)}
         super().__init__(
             ignore_index, shift, None, states=states, settings=settings, distributed=distributed, name=name
         )
@@ -159,7 +155,7 @@ class Accuracy(TokenMetric):
             check_counted(ids, counted, self.num_classes, "labels", self.ignore_index)
         samples = np.count_nonzero(counted if counted.ndim == 1 else counted.reshape(len(counted), -1).any(axis=1))
         return {
-            **self._counts(right[counted], ids[counted] if self.average != "micro" else None, part),
+            **counts_of(right[counted], ids[counted] if self.average != "micro" else None, part),
             "samples": samples,
         }
 
@@ -209,26 +205,6 @@ class Accuracy(TokenMetric):
             ranks[unranked] = label_ranks(rows[unranked], ids[unranked])
         return ranks < self.top_k, counted
 
-    def _counts(self, right: np.ndarray, labels: np.ndarray | None, weights: np.ndarray | None) -> dict[str, Any]:
-        """What the flags of the positions that count add to the states, by class if labels are given."""
-        if weights is None:
-            added: dict[str, Any] = {"correct": int(np.count_nonzero(right)), "total": right.size}
-        else:
-            added = {"correct": weights[right], "total": weights}
-        if labels is None:
-            return added
-        if weights is None:
-            places, groups = np.unique(labels, return_inverse=True)
-            counts = [np.bincount(part, minlength=places.size) for part in (groups[right], groups)]
-            added["classes"] = dict(zip(places.tolist(), np.stack(counts, axis=1)))
-        else:
-            added["classes"] = {
-                2 * place + column: part
-                for column, kept in enumerate((right, np.ones_like(right)))
-                for place, part in by_class(labels[kept], weights[kept])
-            }
-        return added
-
     def _of_flags(self, predictions: Any, labels: Any, mask: Any, weights: Any) -> dict[str, Any]:
         flags = decide_flags(
             predictions,
@@ -241,7 +217,7 @@ class Accuracy(TokenMetric):
         )
         right = ((flags.predictions == flags.labels) | ~flags.counted).all(axis=1)
         width = widths_added(self._states, flags.labels.shape[1])
-        return {**self._counts(right, None, flags.weights), **width, "samples": flags.samples}
+        return {**counts_of(right, None, flags.weights), **width, "samples": flags.samples}
 
     def _of_ids(self, predictions: Any, ids: np.ndarray, mask: Any) -> tuple[np.ndarray, np.ndarray]:
         if self.top_k > 1 or self.shift:
@@ -278,7 +254,7 @@ class Accuracy(TokenMetric):
         }
         if self.average == "micro":
             return whole
-        rows = {place: row for place, row in _read_classes(states["classes"]).items() if row[1]}
+        rows = {place: row for place, row in read_classes(states["classes"]).items() if row[1]}
         if self.average != "weighted":  # weighing each class by its labels gives the whole back
             whole["accuracy"] = _totals.mean_ratio(rows.values(), float("nan"))
         table = {
@@ -303,13 +279,3 @@ def _kept_weights(weights: Any, counted: np.ndarray, shift: bool) -> np.ndarray:
     spread = spread_weights(weights, counted)
     assert spread is not None
     return spread[counted.reshape(-1)]
-
-
-def _read_classes(state: Any) -> dict[int, tuple[_totals.Total, _totals.Total]]:
-    """Class -> right ones and labels."""
-    if isinstance(state.template, Counts):
-        return {place: tuple(member.value.tolist()) for place, member in state.value.items()}
-    table: dict[int, list[Fraction]] = {}
-    for key, member in state.value.items():
-        table.setdefault(key // 2, [Fraction(0), Fraction(0)])[key % 2] = member.fraction()
-    return {place: (row[0], row[1]) for place, row in table.items()}

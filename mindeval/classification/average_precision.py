@@ -28,6 +28,7 @@ class AveragePrecision(RankingAverage):
     """
 
     _value_name = "average_precision"
+    _needs = "a positive label is"
 
     def _of_problem(self, problem: Problem) -> float:
         return _ranking.average_precision(_ranking.steps_of(problem))

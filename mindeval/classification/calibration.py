@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from mindeval import inputs, rounding
 from mindeval.classification import _softmax
+from mindeval.classification._calibration_bins import MOST_BINS, binned, read_bins, states_of
 from mindeval.classification._logit_rows import LogitRows
 from mindeval.classification._probabilities import Probabilities
 from mindeval.classification._probability_metric import ProbabilityMetric
 from mindeval.constructors import one_of
-from mindeval.state import Counts, ExactSum, Grouped, State
+from mindeval.state import State
 
 NORMS = {"l1": "ece", "max": "mce", "l2": "rmsce"}
-_MOST_BINS = 1 << 16  # an exact sum is kept for each
 _KERNEL_ERROR = 2e-5  # relative; 1.3e-5 was seen of block-wise operators on devices, on the CPU it is below 4e-7
 
 
@@ -86,40 +87,38 @@ class CalibrationError(ProbabilityMetric):
     ) -> None:
         self.norm = one_of(norm, "norm", tuple(NORMS))
         self.n_bins = inputs.whole_number(n_bins, "n_bins", at_least=1)
-        if self.n_bins > _MOST_BINS:
-            raise ValueError(f"n_bins must be at most {_MOST_BINS}, but got {n_bins}")
+        if self.n_bins > MOST_BINS:
+            raise ValueError(f"n_bins must be at most {MOST_BINS}, but got {n_bins}")
         super().__init__(task, num_classes, from_logits, ignore_index, distributed=distributed, name=name)
 
     def _own_settings(self) -> dict[str, Any]:
         return {"bins": self.n_bins, "norm": self.norm}
 
     def _empty_states(self) -> dict[str, State]:
-        return {"bins": Counts((self.n_bins, 2)), "confidence": Grouped(ExactSum(), range(self.n_bins))}
+        return states_of(self.n_bins)
 
     def _of_batch(self, batch: Probabilities) -> dict[str, Any]:
         confidence, right = confidences(batch, self.n_bins, self.from_logits)
         edges = np.arange(1, self.n_bins) / self.n_bins  # rounded once, as those of np.linspace are not
         places = np.searchsorted(edges, confidence, side="left")
-        counts = np.stack([np.bincount(part, minlength=self.n_bins) for part in (places, places[right])], axis=1)
-        sums = {int(place): confidence[places == place] for place in np.unique(places)}
-        return {"bins": counts, "confidence": sums}
+        return binned(confidence, right, places, self.n_bins)
 
     def _results(self, states: Any) -> dict[str, Any]:
-        counts, sums = states["bins"].value.tolist(), states["confidence"].value
-        total = sum(count for count, _ in counts)
-        gaps = [(count, abs(right - sums[place].fraction())) for place, (count, right) in enumerate(counts) if count]
+        bins = read_bins(states)
+        gaps = [(part.positions, abs(part.right - part.confidence)) for part in bins if part.positions]
+        total = sum(count for count, _ in gaps)
         values = {
-            "ece": float(sum(gap for _, gap in gaps) / total),
+            "ece": float(sum((gap for _, gap in gaps), Fraction(0)) / total),
             "mce": max(float(gap / count) for count, gap in gaps),
-            "rmsce": rounding.sqrt(sum(gap * gap / count for count, gap in gaps) / total),
+            "rmsce": rounding.sqrt(sum((gap * gap / count for count, gap in gaps), Fraction(0)) / total),
         }
         first = NORMS[self.norm]
-        bins = {
-            "count": [count for count, _ in counts],
-            "accuracy": [right / count if count else None for count, right in counts],
-            "confidence": [sums[place].over(count) if count else None for place, (count, _) in enumerate(counts)],
+        columns = {
+            "count": [part.positions for part in bins],
+            "accuracy": [part.right / part.positions if part.positions else None for part in bins],
+            "confidence": [float(part.confidence / part.positions) if part.positions else None for part in bins],
         }
-        return {first: values.pop(first), **values, "bins": bins}
+        return {first: values.pop(first), **values, "bins": columns}
 
 
 def confidences(batch: Probabilities, n_bins: int, from_logits: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from mindeval.classification._agreement import Agreement, margins
 from mindeval.classification._decisions import Decisions
 from mindeval.classification._totals import ClassTotals, Total
 from mindeval.constructors import one_of
-from mindeval.state import Count, State
+from mindeval.state import ExactSum, State
 
 _SMALL = 1 << 23  # squares of less, of a whole block, add up below 2^63
 
@@ -75,11 +75,11 @@ class CohenKappa(Agreement):
         return {"weights": self.weights}
 
     def _empty_states(self) -> dict[str, State]:
-        return {**super()._empty_states(), "disagreement": exact.product_sums(3) if self.weighted else Count()}
+        return {**super()._empty_states(), "disagreement": exact.product_sums(3) if self.weighted else ExactSum()}
 
     def _of_decisions(self, decisions: Decisions) -> dict[str, Any]:
-        cost = _costs(decisions, self.weights) if self.weighted else _cost(decisions, self.weights)
-        return {**super()._of_decisions(decisions), "disagreement": cost}
+        costs = _costs(decisions, self.weights) if self.weighted else exact.whole_parts(_cost(decisions, self.weights))
+        return {**super()._of_decisions(decisions), "disagreement": costs}
 
     def _results(self, states: Any) -> dict[str, Any]:
         table, total = margins(states)

@@ -101,6 +101,7 @@ class PrecisionRecallCurve(_Curve):
     """
 
     _value_name = "average_precision"
+    _needs = "a positive label is"
 
     def _value(self, steps: Steps) -> float:
         return _ranking.average_precision(steps)

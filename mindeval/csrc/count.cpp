@@ -1,9 +1,13 @@
 // How often each decision met each label: the counting loop of the classification metrics, in one read of both.
 //
 // Two additions to one cell, one after the other, must wait for each other, and classes come in runs.  So neighbouring
-// positions count in tables of their own, which are added at the end: integers, so the order does not matter.
+// positions count in tables of their own, and so do threads: all are added at the end, in any order, as integers.
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <vector>
+
+#include "shares.h"
 
 namespace {
 
@@ -18,10 +22,11 @@ struct Positions {
   int64_t ignored;
 };
 
-// Adds the counts of n positions to `result` and returns n; or the first position whose class is outside of [0, size).
+// Adds the counts of positions [begin, end) to `result`, one caller at a time; false if a class is outside of [0, size).
 // pairs: result [size, size], row = label.  Otherwise [size, 3]: decided rightly, decided, labelled.
 template <bool masked, bool pairs, int tables, class Decision, class Label>
-int64_t count(const Positions<Decision, Label>& given, int64_t n, int64_t size, int64_t* result) {
+bool count(const Positions<Decision, Label>& given, int64_t begin, int64_t end, int64_t size, int64_t* result,
+           std::mutex& one_at_a_time) {
   const Decision* const decisions = given.decisions;
   const Label* const labels = given.labels;
   const uint8_t* const counted = given.counted;
@@ -47,45 +52,51 @@ int64_t count(const Positions<Decision, Label>& given, int64_t n, int64_t size, 
     }
     return true;
   };
-  int64_t k = 0;
-  for (; k + tables <= n; k += tables) {
+  int64_t k = begin;
+  for (; k + tables <= end; k += tables) {
     __builtin_prefetch(reinterpret_cast<const char*>(decisions + k) + kPrefetchBytes);
     __builtin_prefetch(reinterpret_cast<const char*>(labels + k) + kPrefetchBytes);
 #pragma GCC unroll 4
     for (int t = 0; t < tables; t++)
-      if (!add(k + t, table[t])) return k + t;
+      if (!add(k + t, table[t])) return false;
   }
-  for (; k < n; k++)
-    if (!add(k, table[0])) return k;
+  for (; k < end; k++)
+    if (!add(k, table[0])) return false;
+  const std::lock_guard<std::mutex> alone(one_at_a_time);
   for (int64_t t = 0; tables > 1 && t < tables; t++)
     for (int64_t cell = 0; cell < cells; cell++) result[cell] += table[t][cell];
-  return n;
+  return true;
 }
 
 template <bool masked, bool pairs, class Decision, class Label>
-int64_t count(const Positions<Decision, Label>& given, int64_t n, int64_t size, int64_t* result) {
-  if (size * (pairs ? size : 3) <= kMostCells) return count<masked, pairs, 4>(given, n, size, result);
-  return count<masked, pairs, 1>(given, n, size, result);
+bool count(const Positions<Decision, Label>& given, int64_t n, int64_t size, int threads, int64_t* result) {
+  std::mutex one_at_a_time;
+  if (size * (pairs ? size : 3) > kMostCells) return count<masked, pairs, 1>(given, 0, n, size, result, one_at_a_time);
+  std::atomic<bool> inside{true};
+  mindeval::in_shares(n, mindeval::share_of(n, threads), threads, [&](int64_t begin, int64_t end) {
+    if (!count<masked, pairs, 4>(given, begin, end, size, result, one_at_a_time)) inside = false;
+  });
+  return inside;
 }
 
 template <class Decision, class Label>
-int64_t count(const void* decisions, const void* labels, const uint8_t* counted, int64_t ignored, int64_t n, int64_t size,
-              bool pairs, int64_t* result) {
+bool count(const void* decisions, const void* labels, const uint8_t* counted, int64_t ignored, int64_t n, int64_t size,
+           bool pairs, int threads, int64_t* result) {
   const Positions<Decision, Label> given{static_cast<const Decision*>(decisions), static_cast<const Label*>(labels),
                                          counted, ignored};
   const auto function = counted ? (pairs ? count<true, true, Decision, Label> : count<true, false, Decision, Label>)
                                 : (pairs ? count<false, true, Decision, Label> : count<false, false, Decision, Label>);
-  return function(given, n, size, result);
+  return function(given, n, size, threads, result);
 }
 
 }  // namespace
 
-// Classes of 4 or 8 bytes each.  Where the return value is not n, what was added to `result` is not defined.
-extern "C" int64_t mindeval_count(const void* decisions, int decision_bytes, const void* labels, int label_bytes,
-                                  const uint8_t* counted, int64_t ignored, int64_t n, int64_t size, int pairs,
-                                  int64_t* result) {
+// Classes of 4 or 8 bytes each.  Returns 0; or 1 if a class is out of range, and then `result` is not defined.
+extern "C" int mindeval_count(const void* decisions, int decision_bytes, const void* labels, int label_bytes,
+                              const uint8_t* counted, int64_t ignored, int64_t n, int64_t size, int pairs, int threads,
+                              int64_t* result) {
   const bool wide = decision_bytes == 8, wide_labels = label_bytes == 8;
   const auto function = wide ? (wide_labels ? count<int64_t, int64_t> : count<int64_t, int32_t>)
                              : (wide_labels ? count<int32_t, int64_t> : count<int32_t, int32_t>);
-  return function(decisions, labels, counted, ignored, n, size, pairs != 0, result);
+  return function(decisions, labels, counted, ignored, n, size, pairs != 0, threads, result) ? 0 : 1;
 }

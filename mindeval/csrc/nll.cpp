@@ -1,11 +1,9 @@
 // C interface of the native kernel: picks the register width, shares the rows among threads.
 #include "nll.h"
 
-#include <atomic>
 #include <cfenv>
-#include <system_error>
-#include <thread>
-#include <vector>
+
+#include "shares.h"
 
 namespace mindeval {
 namespace {
@@ -45,21 +43,10 @@ class DefaultFloatingPoint {
 };
 
 void run(const Request& request, int64_t rows, int threads, RowsFunction function) {
-  const int64_t share = rows / (8 * threads) < 1 ? 1 : rows / (8 * threads);   // small: a busy core gets fewer shares
-  std::atomic<int64_t> next{0};
-  auto work = [&] {
+  in_shares(rows, share_of(rows, threads), threads, [&](int64_t begin, int64_t end) {
     DefaultFloatingPoint scope;
-    for (int64_t begin; (begin = next.fetch_add(share)) < rows;)
-      function(request, begin, begin + share < rows ? begin + share : rows);
-  };
-  std::vector<std::thread> others;
-  try {
-    for (int k = 1; k < threads; k++) others.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No thread to be had: those that exist, at least this one, do it all.
-  }
-  work();
-  for (auto& thread : others) thread.join();
+    function(request, begin, end);
+  });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ import numpy as np
 
 from . import dispatch, native
 
+_POSITIONS_PER_THREAD = 1 << 18  # fewer are not worth a thread
 _BLOCK = 1 << 15  # positions that are converted at a time: a few int64 blocks of this size stay in the cache
 
 
@@ -50,7 +51,7 @@ def _count(
     if len(set(shapes)) > 1 or labels.ndim != 1:  # the native loop would read past the shorter one
         raise ValueError(f"decisions, labels and counted must be flat and of one length, but got {shapes}")
     result = np.zeros((size, size if pairs else 3), np.int64)
-    add = _add_native if dispatch.override() in (None, "native") and native.available() else _add_numpy
+    add = _add_native if dispatch.on_host() == "native" else _add_numpy
     direct = add is _add_native and _readable(decisions) and _readable(labels)
     step = max(1, labels.size) if direct else _BLOCK
     for start in range(0, labels.size, step):
@@ -62,10 +63,10 @@ def _count(
 
 
 def _signed(ids: np.ndarray) -> np.ndarray:
-    """As int64; what is above stays outside of the classes, and does not wrap to ``ignored``."""
+    """As int64 that the native loop can read; what is above stays above, and does not wrap to ``ignored``."""
     if ids.dtype == np.uint64:
         ids = np.minimum(ids, np.uint64(np.iinfo(np.int64).max))
-    return ids.astype(np.int64, copy=False)
+    return np.require(ids, np.int64, ["C", "A"])
 
 
 def _readable(ids: np.ndarray) -> bool:
@@ -77,14 +78,14 @@ def _readable(ids: np.ndarray) -> bool:
 def _add_native(
     decisions: np.ndarray, labels: np.ndarray, ignored: int, counted: np.ndarray | None, pairs: bool, result: np.ndarray
 ) -> bool:
-    decisions, labels = (np.require(ids, requirements=["C", "A"]) for ids in (decisions, labels))
     flags = None if counted is None else np.ascontiguousarray(counted)
     library: Any = native.library()
-    done = library.mindeval_count(
+    failed = library.mindeval_count(
         decisions.ctypes.data, decisions.itemsize, labels.ctypes.data, labels.itemsize,
-        None if flags is None else flags.ctypes.data, ignored, labels.size, len(result), pairs, result.ctypes.data,
+        None if flags is None else flags.ctypes.data, ignored, labels.size, len(result), pairs,
+        native.workers(labels.size, _POSITIONS_PER_THREAD), result.ctypes.data,
     )  # fmt: skip
-    return done == labels.size
+    return not failed
 
 
 def _add_numpy(

@@ -6,7 +6,8 @@ from decimal import Context, Decimal
 
 import numpy as np
 
-from .numpy_twin import LANES, add_lanes, log_of, log_of_one_plus
+from .numpy_math import log_of, log_of_one_plus
+from .numpy_twin import LANES, add_lanes
 from .rows import Rows, TokenStats
 
 COLUMNS, GROUP = 2048, 8  # logits and rows worked on together

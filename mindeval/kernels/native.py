@@ -31,12 +31,13 @@ def library() -> ctypes.CDLL | str:
     pointer, size, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
     try:
         loaded = ctypes.CDLL(str(LIBRARY))
-        token_nll, count = loaded.mindeval_token_nll, loaded.mindeval_count
+        token_nll, count, sort = loaded.mindeval_token_nll, loaded.mindeval_count, loaded.mindeval_sort
     except (OSError, AttributeError) as error:  # AttributeError: built from older sources
         return f"not loadable: {error}"
     token_nll.argtypes, token_nll.restype = (pointer, number, size, size, *[pointer] * 6, number, number), number
-    count.argtypes = (pointer, number, pointer, number, pointer, size, size, size, number, pointer)
-    count.restype = size
+    count.argtypes = (pointer, number, pointer, number, pointer, size, size, size, number, number, pointer)
+    count.restype = number
+    sort.argtypes, sort.restype = (pointer, pointer, size, number), None
     return loaded
 
 
@@ -60,6 +61,11 @@ def threads() -> int:
     if not re.fullmatch("0*[1-9][0-9]{0,8}", wanted):
         raise ValueError(f"MINDEVAL_NUM_THREADS must be a positive integer, but got '{wanted}'")
     return int(wanted)
+
+
+def workers(size: int, least: int) -> int:
+    """How many threads work on ``size`` items, of which fewer than ``least`` are not worth one."""
+    return 1 if size < 2 * least else min(threads(), size // least)
 
 
 def token_nll(rows: Rows, rank: bool, entropy: bool, width: int = 0) -> TokenStats:
@@ -102,10 +108,9 @@ def _call(logits: np.ndarray, offsets: np.ndarray, rows: Rows, part: slice, stat
     targets = None if rows.targets is None else rows.targets[part].ctypes.data
     outputs = [None if values is None else values[part].ctypes.data for values in stats]
     n, vocab_size = len(labels), rows.vocab_size
-    workers = max(1, min(threads(), n, n * vocab_size // _LOGITS_PER_THREAD))
     failed = loaded.mindeval_token_nll(
         logits.ctypes.data, _FORMATS[rows.format], n, vocab_size, offsets.ctypes.data, labels.ctypes.data,
-        targets, *outputs, workers, width,
+        targets, *outputs, min(n, workers(n * vocab_size, _LOGITS_PER_THREAD)), width,
     )  # fmt: skip
     if failed:
         raise ValueError(f"this processor has no registers of {width} floats")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import dispatch, float64, native, numpy_twin
-from .numpy_twin import log_of_one_plus
+from .numpy_math import log_of_one_plus
 from .rows import Rows, TokenStats
 
 _ON_CPU = {"native": native.token_nll, "numpy": numpy_twin.token_nll, "float64": float64.token_nll}

@@ -80,10 +80,11 @@ def vocab_parallel_nll(
 
 def ranks_of(group: str | None) -> Ranks:
     """The ranks of a group, or this one alone where nothing communicates."""
-    from mindeval import distributed, wire
+    from mindeval import distributed
+    from mindeval.communicator import MindSporeCommunicator
 
     if distributed.Distribution(enabled=True, group=group).active():
-        return wire.MindSporeCommunicator(group)
+        return MindSporeCommunicator(group)
     return OneRank()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ import numpy as np
 class State:
     """What every state offers.
 
-    ``add`` takes a contribution, ``merge`` another state of the same layout. ``pack`` gives the int64 words whose
-    element-wise sum over the ranks ``unpack`` turns into the merged state. A state is *dynamic* when its number of
-    words is not known beforehand (rows, groups that are discovered): its ranks first exchange ``announce()`` and
-    ``absorb`` what all announced.
+    ``add`` takes a contribution, ``merge`` another state of the same layout, which it leaves as it is. ``pack`` gives
+    the int64 words whose element-wise sum over the ranks ``unpack`` turns into the merged state. A state is *dynamic*
+    when its number of words is not known beforehand (rows, groups that are discovered): its ranks first exchange
+    ``announce()`` and ``absorb`` what all announced.
     """
 
     dynamic = False
@@ -60,3 +61,24 @@ class State:
     def load(self, saved: Any) -> None:
         """Replace the content by what ``state()`` gave."""
         raise TypeError(f"{type(self).__name__} must define load()")
+
+
+def check_names(given: Any, expected: Iterable[Any], must_be: str) -> None:
+    """Raise a ValueError that names which entries of a dict are missing, and which are unknown.
+
+    >>> check_names({"units": 1, "total": 2}, ("units", "nan"), "a saved sum must have")
+    Traceback (most recent call last):
+    ValueError: a saved sum must have ['units', 'nan']: missing are ['nan'], unknown are ['total']
+    """
+    known = dict.fromkeys(expected)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{must_be} {_shown(list(known))}, but got {given!r:.80}")
+    missing = [name for name in known if name not in given]
+    unknown = [name for name in given if name not in known]
+    parts = [f"{what} are {_shown(names)}" for what, names in (("missing", missing), ("unknown", unknown)) if names]
+    if parts:
+        raise ValueError(f"{must_be} {_shown(list(known))}: {', '.join(parts)}")
+
+
+def _shown(names: list[Any], most: int = 8) -> str:
+    return str(names) if len(names) <= most + 1 else f"{str(names[:most])[:-1]}, ... {len(names)} in all]"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.state.base import State
+from mindeval.state.base import State, check_names
 from mindeval.state.counts import loaded_count
 
 
@@ -114,6 +114,7 @@ class ExactSum(State):
         return {"units": hex(self.units), "nan": self.nan, "pinf": self.pinf, "ninf": self.ninf}
 
     def load(self, saved: Mapping) -> None:
+        check_names(saved, ("units", "nan", "pinf", "ninf"), "a saved sum must have")
         units, counts = int(saved["units"], 16), [loaded_count(saved[name]) for name in ("nan", "pinf", "ninf")]
         self.units, (self.nan, self.pinf, self.ninf) = units, counts
 

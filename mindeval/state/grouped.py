@@ -8,7 +8,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from mindeval.state.base import State
+from mindeval.state.base import State, check_names
 
 Key = Union[str, int]
 
@@ -91,8 +91,13 @@ class Grouped(State):
         return [[key, member.state()] for key, member in self.value.items()]
 
     def load(self, saved: Any) -> None:
+        contents = dict(saved)
+        if len(contents) < len(saved):
+            raise ValueError(f"saved groups must differ, but got {len(saved)} with {len(contents)} names")
+        if self.keys is not None:
+            check_names(contents, self.keys, "saved groups must be")
         self._members = {key: self.template.zero() for key in self.keys or ()}
-        for key, content in saved:
+        for key, content in contents.items():
             self._member(key).load(content)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mindeval.state.base import State
+from mindeval.state.base import State, check_names
 
 _SOME_WITH_IDS = "some rows came with sample ids and others without: give ids for all or for none"
 
@@ -169,11 +169,17 @@ class Rows(State):
         return {"ids": matrix.shape[1] > self.columns, "rows": matrix.tolist()}
 
     def load(self, saved: Mapping) -> None:
-        width = self.columns + bool(saved["ids"])
-        matrix = np.asarray(saved["rows"], np.int64).reshape(-1, width)
-        if saved["ids"]:
+        check_names(saved, ("ids", "rows"), "saved rows must have")
+        with_ids, rows = saved["ids"], saved["rows"]
+        if not isinstance(with_ids, bool) or not isinstance(rows, list):
+            raise ValueError(f"saved rows must be a list, and with ids or not, but got {rows!r:.80} and {with_ids!r}")
+        width = self.columns + with_ids
+        matrix = np.asarray(rows) if rows else np.zeros((0, width), np.int64)
+        if matrix.ndim != 2 or matrix.shape[1] != width or matrix.dtype.kind != "i":
+            raise ValueError(f"saved rows must be int64 [n, {width}], but got {matrix.dtype} {list(matrix.shape)}")
+        if with_ids:
             matrix = _distinct(matrix)
-        self._parts, self._compacted = [matrix] if len(matrix) else [], bool(saved["ids"])
+        self._parts, self._compacted = [matrix] if len(matrix) else [], with_ids
 
 
 def check_all_with_ids(stores: Sequence[Rows]) -> None:

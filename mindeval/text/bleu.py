@@ -240,29 +240,10 @@ class SentenceBLEU(_Bleu):
         smooth: str = "exp",
         lowercase: bool = False,
         effective_order: bool = True,
-        *,
-        smooth_value: float | None = None,
-        weights: Sequence[float] | None = None,
-        model_file: str | None = None,
-        nfkc: bool = False,
-        decode: Callable | None = None,
-        distributed: bool | str = False,
-        name: str | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(
-            n_gram,
-            tokenize,
-            smooth,
-            lowercase,
-            effective_order,
-            smooth_value=smooth_value,
-            weights=weights,
-            model_file=model_file,
-            nfkc=nfkc,
-            decode=decode,
-            distributed=distributed,
-            name=name or "sentence_bleu",
-        )
+        options["name"] = options.get("name") or "sentence_bleu"
+        super().__init__(n_gram, tokenize, smooth, lowercase, effective_order, **options)
 
     def _empty_states(self, n_gram: int) -> dict[str, State]:
         return {"total": ExactSum()}

@@ -40,6 +40,12 @@ def name(value: Any, what: str) -> str:
     return value
 
 
+def on_error(value: Any, what: str) -> str:
+    if not isinstance(value, str) or value not in ("raise", "log"):
+        raise ValueError(f"{what} must be 'raise' or 'log', but got {value!r}")
+    return value
+
+
 def file_path(value: Any, what: str) -> str | os.PathLike:
     if not isinstance(value, (str, os.PathLike)):
         raise TypeError(f"{what} must be a path, but got {value!r}")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import logging
 import math
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import mindspore as ms
 
-from mindeval import distributed, wire
+from mindeval import distributed
 from mindeval.training import arguments
 from mindeval.training.monitor import Monitor
 
@@ -21,11 +23,13 @@ logger = logging.getLogger("mindeval")
 class BestCheckpoint(Monitor):
     """Saves the weights whenever an evaluation is the best so far.
 
-    It reads the values of an ``EvalCallback`` before it in the list of callbacks, or those of ``Model.fit``. Ranks
-    compare what they see, so that all decide alike or raise. The file is replaced as a whole: a process that dies
-    while it writes leaves the one before. A note beside it, ``<name>.json`` for ``<name>.ckpt``, holds monitor, mode,
-    value and step, and a resumed run goes on from there. A note of another monitor or mode is not taken over: a warning
-    names both, and the first evaluation replaces it.
+    It reads the values of an ``EvalCallback`` before it in the list of callbacks, or those of ``Model.fit``. Where
+    several evaluations have the monitored name, the one seen first is followed, with a warning. Ranks compare what they
+    see, so that all decide alike or raise. The file is replaced as a whole: a process that dies while it writes leaves
+    the one before. A note beside it, ``<name>.json`` for ``<name>.ckpt``, holds monitor, mode, value and step, and a
+    resumed run goes on from there, with a warning unless ``EvalCallback`` knows by its ``first_step`` that it is
+    resumed. A note of another monitor or mode is not taken over: a warning names both, and the first evaluation
+    replaces it.
 
     Args:
         monitor: the name of the value.
@@ -34,6 +38,8 @@ class BestCheckpoint(Monitor):
         min_delta: by how much a value must be better to count.
         every_rank: save on every rank, as ``<name>_rank<r>.ckpt``, where ranks hold different parameters; by default
             rank 0 saves.
+        on_error: ``"raise"``, or ``"log"``: where weights cannot be saved on one rank (its disk is full), all ranks
+            keep the files before, and training goes on; the next evaluation that is better than those is saved.
         group: the communication group of the ranks that train together; by default all.
 
     Raises:
@@ -42,6 +48,8 @@ class BestCheckpoint(Monitor):
             had the monitored name (one without it is left out, with a warning), or the last was not seen because it
             stands before EvalCallback. That there was no evaluation at all is a warning.
         TypeError: for an argument of another type, or a monitored value that is no number.
+        OSError: if a rank cannot read the note or, unless ``on_error="log"``, save the weights; the other ranks raise
+            a RuntimeError with the reason.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -55,9 +63,10 @@ class BestCheckpoint(Monitor):
         path: str | os.PathLike = "best.ckpt",
         min_delta: float = 0.0,
         every_rank: bool = False,
+        on_error: str = "raise",
         group: str | None = None,
     ) -> None:
-        super().__init__(monitor, mode, min_delta, group)
+        super().__init__(monitor, mode, min_delta, group, on_error)
         self.every_rank = arguments.flag(every_rank, f"{self._kind} every_rank")
         self.path = Path(arguments.file_path(path, f"{self._kind} path"))
         if not self.path.name:
@@ -77,13 +86,18 @@ class BestCheckpoint(Monitor):
     def _note(self) -> Path:
         return self.path.with_suffix(".json")
 
+    @property
+    def _unfinished(self) -> Path:
+        """What becomes ``file``; the note's, and what MindSpore writes first, differ from it in the suffix."""
+        return self.file.with_name(f".{self.file.stem}.unfinished.ckpt")
+
     def on_train_begin(self, run_context: Any) -> None:
         super().on_train_begin(run_context)
-        kept = self._note.exists() and self.file.exists()  # a note without its weights says nothing
-        own = (
-            self._note.read_bytes().decode(errors="replace") if distributed.this_rank(self.group) == 0 and kept else ""
-        )
-        text = wire.everywhere(own, self.group)[0]
+        own = ""
+        with self._agreement.attempt(f"reading the note {self._note}", on_error="raise"):
+            if distributed.this_rank(self.group) == 0 and self._note.exists() and self.file.exists():
+                own = self._note.read_bytes().decode(errors="replace")  # without its weights it says nothing
+        text = self._agreement.exchange(own)[0]
         if not text:
             return
         try:
@@ -96,6 +110,16 @@ class BestCheckpoint(Monitor):
             return
         if monitor == self.monitor and self.mode in (None, mode):
             self.best, self.best_step, self._mode_of_best = value, step, mode
+            if not run_context.original_args().get("mindeval_first_step"):  # which a run that is resumed gives
+                logger.warning(
+                    "%s the best '%s' so far is taken from %s: %r of step %d; a run that is not resumed should have "
+                    "another path, or remove the files",
+                    self._kind,
+                    monitor,
+                    self._note,
+                    value,
+                    step,
+                )
         else:
             self._warn_of_another(monitor, mode, self.mode)
 
@@ -117,20 +141,43 @@ class BestCheckpoint(Monitor):
             self.best = self.best_step = None
         if not self._is_better(value, mode):
             return
-        self.best, self.best_step, self._mode_of_best = value, step, mode
-        context = run_context.original_args()
-        first = distributed.this_rank(self.group) == 0
-        if first or self.every_rank:
+        note = {"monitor": self.monitor, "mode": mode, "value": repr(value), "step": step}
+        what = f"saving the best weights of step {step}"
+        try:
+            with self._agreement.attempt(what):
+                self._write(run_context.original_args(), json.dumps(note))
+            if not self._agreement.succeeded():
+                return  # the files before are all there: those of several ranks are of one evaluation
+            with self._agreement.attempt(what):
+                self._replace()
+            if self._agreement.succeeded():
+                self.best, self.best_step, self._mode_of_best = value, step, mode
+        finally:
+            if self._saves:
+                self._remove_unfinished()
+
+    @property
+    def _saves(self) -> bool:
+        return self.every_rank or distributed.this_rank(self.group) == 0
+
+    def _remove_unfinished(self) -> None:
+        """So that a full disk gets its space back."""
+        for part in self._unfinished.parent.glob(f"{glob.escape(self._unfinished.stem)}.*"):
+            with suppress(OSError):
+                part.unlink()
+
+    def _write(self, context: Any, note: str) -> None:
+        if self._saves:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = self.file.with_name(f".{self.file.stem}.unfinished.ckpt")
-            network = context.get("network") or context.train_network
-            ms.save_checkpoint(network, str(unfinished))
-            os.replace(unfinished, self.file)
-        if first:
-            unfinished = self._note.with_name(f".{self._note.name}.unfinished")
-            note = {"monitor": self.monitor, "mode": mode, "value": repr(value), "step": step}
-            unfinished.write_text(json.dumps(note))
-            os.replace(unfinished, self._note)
+            ms.save_checkpoint(context.get("network") or context.train_network, str(self._unfinished))
+        if distributed.this_rank(self.group) == 0:
+            self._unfinished.with_suffix(".json").write_text(note)
+
+    def _replace(self) -> None:
+        if self._saves:
+            os.replace(self._unfinished, self.file)
+        if distributed.this_rank(self.group) == 0:
+            os.replace(self._unfinished.with_suffix(".json"), self._note)
 
     def _misplaced(self) -> None:
         """The weights of now are not those that were evaluated."""

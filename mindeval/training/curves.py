@@ -39,6 +39,20 @@ def _noise(values: Sequence[float]) -> float:
     return 1.4826 * statistics.median(second) / math.sqrt(6)
 
 
+def _of_median(noise: float, size: int) -> float:
+    """The standard error of a median of that many independent values."""
+    return 1.2533 * noise / math.sqrt(max(1, size))
+
+
+def _slow_noise(values: Sequence[float], noise: float) -> float:
+    """The noise of medians over tenths, where it is clearly more than ``noise`` makes it: it lasts for many windows,
+    as that of data which is not well shuffled."""
+    size = max(5, len(values) // 10)
+    blocks = [values[at : at + size] for at in range(len(values) % size, len(values), size)]
+    found = _noise([statistics.median(block) for block in blocks])
+    return found if found > 2 * _of_median(noise, size) else 0.0
+
+
 def _middle(values: Sequence[float], start: float, stop: float) -> float:
     """The median of a part of a curve, from one share of its length to another."""
     first = min(int(start * len(values)), len(values) - 1)
@@ -71,21 +85,26 @@ def course(training: Series, limits: Thresholds) -> list[Finding]:
     values = [value for _, value in training]
     noise = _noise(values)
     first, last = _middle(values, 0, 0.2), _middle(values, 0.8, 1)
-    error = 1.2533 * noise / math.sqrt(max(1, len(values) // 5))  # of a median of a fifth
+    slow = _slow_noise(values, noise)
+    fast_error = _of_median(noise, len(values) // 5)
+    error = max(fast_error, slow / math.sqrt(2))  # of a median of a fifth, which is two tenths
     whole = {"first": first, "last": last, "first_step": training[0][0], "last_step": training[-1][0]}
-    again = rising_again(training, noise, limits)
+    again = rising_again(training, max(noise, 1.5 * slow), limits)
     if again:
         return again
-    if _fall(first, last) < limits.not_falling:
+    if _fall(first, last) < limits.not_falling or 0 <= first - last <= 4 * fast_error:
         rising = last > first + 4 * error and _fall(first, last) < -limits.not_falling
         return [Finding("rising" if rising else "not_falling", "error" if rising else "warning", whole)]
     middle = _middle(values, 0.4, 0.6)
-    risen = last - middle > max(limits.plateau * abs(middle), 4 * error)
-    if not risen and _fall(middle, last) < limits.plateau and 2 * error <= limits.plateau * abs(middle):
+    if slow:
+        slow = _slow_noise(values[int(0.4 * len(values)) :], noise)  # the steep beginning is no noise of a plateau
+    flat_error = max(fast_error, slow / math.sqrt(2))
+    risen = last - middle > max(limits.plateau * abs(middle), 4 * flat_error)
+    if not risen and _fall(middle, last) < limits.plateau and 2 * flat_error <= limits.plateau * abs(middle):
         since = training[int(0.4 * len(training))][0]
         return [Finding("plateau", "note", {**whole, "since": since, "level": middle})]
     before = _middle(values, 0.6, 0.8)
-    if _fall(before, last) > limits.still_falling and before - last > 4 * error:
+    if _fall(before, last) > limits.still_falling and before - last > 4 * fast_error:
         return [Finding("still_falling", "note", {**whole, "before": before, "fall": _fall(before, last)})]
     return []
 
@@ -135,8 +154,9 @@ def overfitting(training: Series, name: str, evaluated: Series, limits: Threshol
     if len(values) - 1 - lowest < 2:
         return []
     end = statistics.median(values[-2:])
-    rise = end - values[lowest]
-    if rise <= limits.overfit_rise * abs(values[lowest]) or rise <= limits.overfit_noise * _noise(values):
+    rise, share = end - values[lowest], limits.overfit_rise * abs(values[lowest])
+    rises = len(values) < 8 and rise > 3 * share and sorted(values[lowest:]) == values[lowest:]
+    if rise <= share or (rise <= limits.overfit_noise * _noise(values) and not rises):  # few values are all turn
         return []
     began = evaluated[lowest][0]
     then, now = _at(training, began), _at(training, evaluated[-1][0])
@@ -144,6 +164,13 @@ def overfitting(training: Series, name: str, evaluated: Series, limits: Threshol
         return []
     evidence = {"began": began, "name": name, "lowest": values[lowest], "end": end, "last_step": evaluated[-1][0]}
     return [Finding("overfitting", "warning", {**evidence, "train_then": then, "train_now": now})]
+
+
+def is_improving(evaluated: Series, limits: Thresholds) -> bool:
+    """Whether the evaluation loss reached a lower value in the second half of its evaluations."""
+    values = [value for _, value in evaluated]
+    half = len(values) // 2
+    return _fall(min(values[:half]), min(values[half:])) >= limits.not_falling
 
 
 def gap(training: Series, name: str, evaluated: Series, limits: Thresholds) -> list[Finding]:

@@ -85,7 +85,7 @@ def diagnose(
         findings += curves.scores_against_loss(records, name, evaluated, limits)
     if len(evaluated) >= limits.evaluations and enough:
         found = curves.overfitting(finite, name, evaluated, limits)
-        if found:  # its loss falls, and its gap is no second finding
+        if found or not curves.is_improving(evaluated, limits):  # then longer training is no advice
             findings = [finding for finding in findings if finding.kind != "still_falling"]
         findings += found or curves.gap(finite, name, evaluated, limits)
     last = next((record for record in reversed(records) if record.get("kind") == "eval"), None)

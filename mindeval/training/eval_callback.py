@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import time
-import traceback
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any, Callable
 
-from mindspore import nn, train
+from mindspore import train
 
-from mindeval import distributed, wire
-from mindeval.collection import MetricCollection
-from mindeval.metric import Metric
+from mindeval import distributed
 from mindeval.training import arguments
+from mindeval.training.agreement import Agreement, described
 from mindeval.training.board import Board
+from mindeval.training.data_set_evaluation import evaluation_function, training_mode_kept
 from mindeval.training.evaluation import Evaluation, checked, evaluation_of, publish
 from mindeval.training.history import History
 from mindeval.training.window import Window
+from mindeval.wire import DistributedError
 
 logger = logging.getLogger("mindeval")
 
@@ -37,7 +37,8 @@ class EvalCallback(train.Callback):
             evaluations are recorded as well.
         every_n_steps: evaluate when the number of steps passes a multiple of this.
         every_n_epochs: evaluate at the end of every n-th epoch.
-        history: a path, a ``History``, or None for memory alone. An existing file is continued.
+        history: a path, a ``History`` (made with ``write=False`` on ranks above 0), or None for memory alone. An
+            existing file is continued.
         log_every_n_steps: the window of training losses and speed.
         tokens_per_step: the tokens of a batch on this rank, for tokens per second.
         first_step: steps that were done before this run, for a run that is resumed.
@@ -46,14 +47,16 @@ class EvalCallback(train.Callback):
         on_error: ``"raise"``, or ``"log"``: an evaluation that fails is recorded as an error, and training goes on. All
             ranks do the same if any of them fails; a function must fail on all ranks or come back on all. A history or
             summary that cannot be written (its folder is gone, the disk is full) is logged as well, and its record is
-            lost. With ``evaluate=None`` it is MindSpore that evaluates: an evaluation that fails within ``Model.fit``
-            ends it whatever is said here.
+            kept in memory alone. With ``evaluate=None`` it is MindSpore that evaluates: an evaluation that fails within
+            ``Model.fit`` ends it whatever is said here.
         group: the communication group of the ranks that train together; by default all.
 
     Raises:
         ValueError: if it is not said when to evaluate, or a number is not positive.
         TypeError: for an argument of another type. In training: for an evaluated value that is no number, unless
             ``on_error="log"``.
+        OSError: if a file cannot be opened or, unless ``on_error="log"``, written. On several ranks all raise where
+            they meet next, the others a RuntimeError with the reason.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -88,31 +91,48 @@ class EvalCallback(train.Callback):
             if number is not None:
                 arguments.whole(number, 1, f"{kind} {name}")
         arguments.whole(log_every_n_steps, 1, f"{kind} log_every_n_steps")
-        if on_error not in ("raise", "log"):
-            raise ValueError(f"{kind} on_error must be 'raise' or 'log', but got {on_error!r}")
-        self.evaluate = _evaluation(evaluate)
+        self.evaluate = evaluation_function(evaluate)
         self.every_n_steps, self.every_n_epochs = every_n_steps, every_n_epochs
         self.first_step = arguments.whole(first_step, 0, f"{kind} first_step")
-        self.on_error = on_error
+        self.on_error = arguments.on_error(on_error, f"{kind} on_error")
         self.group = None if group is None else arguments.name(group, f"{kind} group")
         if summary is not None:
             arguments.file_path(summary, f"{kind} summary")
         if history is not None and not isinstance(history, History):
             arguments.file_path(history, f"{kind} history")
-        writes = distributed.this_rank(group) == 0
-        self.history = history if isinstance(history, History) else History(history, write=writes)
+        self.history = history if isinstance(history, History) else History()
         self.last: Evaluation | None = None
         self._window = Window(log_every_n_steps, tokens_per_step)
-        self._board = Board(summary) if summary is not None and writes else None
+        self._board: Board | None = None
+        self._agreement = Agreement(self.group, on_error)
+        self._files, self._opened = (history, summary), False
+        self._open()
         self._step = first_step
         self._evaluated_at: int | None = None  # the last evaluation in training, failed or not
         self._training = False
 
+    def _open(self) -> None:
+        """Open the files. Whatever ``on_error`` says: nothing is lost yet, and a wrong path is better known now."""
+        if self._opened:
+            return
+        history, summary = self._files
+        writes = distributed.this_rank(self.group) == 0
+        with self._agreement.attempt("opening the history or the summary", on_error="raise"):
+            if not isinstance(history, History):
+                self.history = History(history, write=writes)
+            if summary is not None and writes:
+                self._board = Board(summary)
+            self._opened = True
+
     # -- hooks of MindSpore ------------------------------------------------------------------------------------------
 
     def on_train_begin(self, run_context: Any) -> None:
+        self._open()
+        if self._board is not None:
+            with self._agreement.attempt("opening the summary"):
+                self._board.open()
         # Nobody writes before all have read, and what counts is what rank 0 has read.
-        known = int(wire.everywhere(str(len(self.history.records)), self.group)[0])
+        known = int(self._agreement.exchange(str(len(self.history.records)))[0])
         resumed = known > 0
         self.first_step = self._step  # MindSpore counts the steps of another run from 1 again
         ranks = distributed.world_size(self.group)
@@ -156,19 +176,31 @@ class EvalCallback(train.Callback):
         self._log(run_context.original_args())
         self._training = False
         if self._board is not None:
-            with self._writing("the end of the summary"):
+            with self._agreement.attempt("closing the summary"):
                 self._board.close()
+        self._agreement.exchange()  # the last to do so: what failed since the last window
 
     # -- evaluations ---------------------------------------------------------------------------------------------------
 
-    def evaluate_now(self, step: int = 0) -> dict[str, Any] | None:
-        """Evaluate and record outside of training; the values, or None if it failed with ``on_error="log"``.
+    def evaluate_now(self, step: int | None = None) -> dict[str, Any] | None:
+        """Evaluate and record beside the evaluations of the training, on all ranks.
 
-        ``step`` is what is recorded; where a training goes on from is not changed.
+        Args:
+            step: what is recorded; by default the step that the training has reached, in it, after it, or before it,
+                where that is ``first_step``. A callback that calls this in a training stands behind this one.
+
+        Returns:
+            The values, or None if the evaluation failed with ``on_error="log"``. ``BestCheckpoint`` and
+            ``EarlyStopping`` do not see them, and where a training goes on from is not changed.
         """
         if self.evaluate is None:
             raise ValueError("For 'EvalCallback', there is nothing to evaluate: evaluate is None")
-        evaluation = self._evaluate(None, arguments.whole(step, 0, "For 'EvalCallback.evaluate_now', step"))
+        if step is None:
+            step = self._step
+        arguments.whole(step, 0, "For 'EvalCallback.evaluate_now', step")
+        self._window.pause()
+        evaluation = self._evaluate(None, step)
+        self._window.go_on()
         return None if evaluation is None else evaluation.metrics
 
     def _evaluate_in_training(self, context: Any) -> None:
@@ -182,16 +214,18 @@ class EvalCallback(train.Callback):
         """The evaluation, kept; None if it failed."""
         assert self.evaluate is not None
         networks = [] if context is None else [context.get("train_network"), context.get("network")]
+        self._open()
         started, values, failure = time.perf_counter(), {}, None
         with training_mode_kept(*networks, getattr(self.evaluate, "network", None)):
             try:
                 values = checked(self.evaluate())
             except Exception as error:
                 failure = error
-        errors = self._errors_everywhere(failure)
+        errors, seconds = self._outcome(failure, time.perf_counter() - started)
         if not errors:
-            evaluation = evaluation_of(step, values, getattr(self.evaluate, "higher_is_better", {}))
-            self._record(evaluation, context, time.perf_counter() - started)
+            evaluation = evaluation_of(step, values, self, getattr(self.evaluate, "higher_is_better", {}))
+            self._record(evaluation, context, seconds)
+            self._agreement.exchange()
             return evaluation
         if self.on_error == "raise":
             raise failure or RuntimeError(f"the evaluation at step {step} failed on other ranks: {errors}")
@@ -213,25 +247,25 @@ class EvalCallback(train.Callback):
         logger.error("the evaluation at step %d failed; training goes on: %s", step, errors, exc_info=failure)
         self._keep({"kind": "error", "step": step, "epoch": _epoch(context), "error": errors})
 
-    def _errors_everywhere(self, failure: Exception | None) -> str:
-        """What failed on any rank, the same text on all; empty if nothing did."""
-        own = "" if failure is None else "".join(traceback.format_exception_only(type(failure), failure)).strip()
-        if isinstance(failure, wire.DistributedError):
-            return own  # the ranks cannot communicate any more, and each of them knows
-        texts = wire.everywhere(own, self.group)
-        return "; ".join(dict.fromkeys(text for text in texts if text))
+    def _outcome(self, failure: Exception | None, seconds: float) -> tuple[str, float]:
+        """What failed on any rank, nothing if nothing did, and how long it took on rank 0: the same on all."""
+        own = described(failure)
+        if isinstance(failure, DistributedError):
+            return own, seconds  # the ranks cannot communicate any more, and each of them knows
+        ranks = [json.loads(text) for text in self._agreement.exchange(json.dumps([own, round(seconds, 6)]))]
+        return "; ".join(dict.fromkeys(error for error, _ in ranks if error)), ranks[0][1]
 
     def _record(self, evaluation: Evaluation, context: Any, seconds: float | None = None) -> None:
         self.last = evaluation
         values = evaluation.metrics
         record: dict[str, Any] = {"kind": "eval", "step": evaluation.step, "epoch": _epoch(context), "metrics": values}
         if seconds is not None:
-            record["seconds"] = self._from_rank_0(round(seconds, 6))
+            record["seconds"] = seconds
         self._keep({**record, "higher_is_better": evaluation.higher_is_better})
         self._draw({f"eval/{name}": value for name, value in values.items() if value is not None}, evaluation.step)
 
     def _log(self, context: Any) -> None:
-        figures = self._window.close(self._step, self.group)
+        figures = self._window.close(self._step, self._agreement.exchange)
         if figures is None:
             return
         self._keep({"kind": "train", "step": self._step, "epoch": _epoch(context), **figures})
@@ -239,26 +273,19 @@ class EvalCallback(train.Callback):
         self._draw({f"train/{name}": figures[name] for name in names if name in figures}, self._step)
 
     def _keep(self, record: dict[str, Any]) -> None:
-        with self._writing(f"the record {record['kind']!r} of step {record['step']}"):
-            self.history.append(record)
+        with self._agreement.attempt(f"writing the record {record['kind']!r} of step {record['step']}"):
+            try:
+                self.history.append(record)
+            except OSError:  # in memory all ranks have the same history
+                unwritten = History()
+                unwritten.append(record)
+                self.history.records.extend(unwritten.records)
+                raise
 
     def _draw(self, values: Mapping[str, float], step: int) -> None:
         if self._board is not None:
-            with self._writing(f"the summary of step {step}"):
+            with self._agreement.attempt(f"writing the summary of step {step}"):
                 self._board.write(values, step)
-
-    @contextmanager
-    def _writing(self, what: str) -> Iterator[None]:
-        """With ``on_error="log"`` a full disk ends no training."""
-        try:
-            yield
-        except Exception as error:
-            if self.on_error == "raise":
-                raise
-            logger.error("%s could not be written, and is lost; training goes on: %s", what, error)
-
-    def _from_rank_0(self, value: float) -> float:
-        return float(wire.everywhere(repr(value), self.group)[0])
 
 
 def _epoch(context: Any) -> int | None:
@@ -269,62 +296,3 @@ def _epoch(context: Any) -> int | None:
 def _passes(before: int, step: int, every: int | None) -> bool:
     """Whether a multiple of ``every`` lies in (before, step]: in sink mode many steps pass at once."""
     return every is not None and step // every > before // every
-
-
-def _evaluation(given: Any) -> Callable[[], Mapping[str, Any]] | None:
-    """What an EvalCallback calls, from its first argument."""
-    if isinstance(given, (tuple, list)):
-        if len(given) != 3:
-            raise ValueError(f"For 'EvalCallback', give (network, dataset, metrics), but got {len(given)} of them")
-        return DataSetEvaluation(*given)
-    if given is not None and (not callable(given) or isinstance(given, nn.Cell)):
-        raise TypeError(
-            "For 'EvalCallback', evaluate must be a function, (network, dataset, metrics) or None, but got "
-            f"{type(given).__name__}"
-        )
-    return given
-
-
-class DataSetEvaluation:
-    """The loop over a data set. A rank that fails still takes part in the metrics' communication: the others hear."""
-
-    def __init__(self, network: nn.Cell, dataset: Any, metrics: Any) -> None:
-        if not isinstance(network, nn.Cell):
-            raise TypeError(f"For 'EvalCallback', the network must be a Cell, but got {type(network).__name__}")
-        if not callable(getattr(dataset, "create_tuple_iterator", None)):
-            raise TypeError(
-                f"For 'EvalCallback', the dataset must be one of MindSpore, but got {type(dataset).__name__}"
-            )
-        self.network, self.dataset = network, dataset
-        if isinstance(metrics, Metric):
-            metrics = {metrics.name: metrics}
-        self.metrics = metrics if isinstance(metrics, MetricCollection) else MetricCollection(metrics)
-        self.higher_is_better = {name: self.metrics[name].higher_is_better for name in self.metrics}
-
-    def __call__(self) -> dict[str, Any]:
-        self.metrics.clear()
-        self.network.set_train(False)
-        try:
-            for batch in self.dataset.create_tuple_iterator(num_epochs=1):
-                outputs = self.network(*batch)
-                self.metrics.update(*(outputs if isinstance(outputs, tuple) else (outputs,)))
-        except Exception as error:
-            scope = self.metrics._scope
-            scope.failed(next(iter(scope.members)), error)  # raises it here where there is one rank
-        return self.metrics.eval()
-
-
-@contextmanager
-def training_mode_kept(*networks: nn.Cell | None) -> Iterator[None]:
-    """Put the training flag and the phase of every Cell back, each as it was: some may be frozen on purpose."""
-    cells = {}
-    for network in networks:
-        if isinstance(network, nn.Cell):
-            cells.update({id(cell): cell for _, cell in network.cells_and_names()})
-    saved = [(cell, cell.training, cell.phase) for cell in cells.values()]
-    try:
-        yield
-    finally:
-        for cell, training, phase in saved:
-            cell.add_flags(training=training)
-            cell.phase = phase

@@ -63,8 +63,9 @@ class EvalCell(nn.Cell):
             last column, for bits per byte. By default 0 is inputs, 1 labels and 2 mask, as far as there are columns.
         heads: metric name -> ``"argmax"``, for metrics of class ids, or a Cell. The Cell is called with the logits and
             those of ``positions``, ``labels`` and ``mask`` that its ``construct`` names (with ``positions``, logits are
-            ``[B, T, V]``); the metric is updated with its output, the answers (else labels), and the mask. Of a mask of
-            tokens ``[B, T]`` with an answer for each row, a row counts where any of its tokens does.
+            ``[B, T, V]``); the metric is updated with its output, the answers (else labels), and the mask, as they are:
+            ``shift`` is a setting of ``Perplexity`` and ``Accuracy`` alone, as on the host. Of a mask of tokens
+            ``[B, T]`` with an answer for each row, a row counts where any of its tokens does.
         lm_head: the weight ``[V, H]`` of the language-model head, where the network gives its last hidden states: the
             logits are then made block by block and never whole, in float32.
         reduce: ``"none"``, or ``"graph"``: sums of NLL and tokens are taken inside the graph, for semi-auto and auto

@@ -251,13 +251,14 @@ class HiddenNLL(nn.Cell):
         self.ignore_index, self.vocab_size, self.rank = ignore_index, vocab_size, rank
 
     def construct(self, hidden: Any, weight: Any, labels: Any) -> Any:
+        weight = weight.astype(ms.float32)  # before all else: CPU graphs do not cut or reshape bfloat16
         if self.vocab_size is not None:
             weight = weight[: self.vocab_size]
         flat = labels.reshape((-1,)).astype(ms.int32)
         valid = flat != self.ignore_index
-        states = hidden.astype(ms.float32).reshape((-1, hidden.shape[-1]))  # CPU graphs have no Reshape for bfloat16
+        states = hidden.astype(ms.float32).reshape((-1, hidden.shape[-1]))
         safe = ops.select(valid, flat, ops.zeros_like(flat))
-        outputs = blockwise.linear_statistics(states, weight.astype(ms.float32), safe, rank=self.rank)
+        outputs = blockwise.linear_statistics(states, weight, safe, rank=self.rank)
         nll = ops.select(valid, outputs[0], ops.zeros_like(outputs[0])).reshape(labels.shape)
         if not self.rank:
             return nll

@@ -14,18 +14,22 @@ from mindeval.training.numbers import as_float
 
 
 class Evaluation(NamedTuple):
-    """What one evaluation gave: its step, values by name, and which of them are better when higher (None: unknown)."""
+    """What one evaluation gave: its step, values by name, which of them are better when higher (None: unknown), and
+    what evaluated, an ``EvalCallback`` or ``"Model.fit"``."""
 
     step: int
     metrics: dict[str, Any]
     higher_is_better: dict[str, bool | None]
+    source: Any
 
 
-def evaluation_of(step: int, values: Mapping[str, Any], higher: Mapping[str, bool | None] | None = None) -> Evaluation:
+def evaluation_of(
+    step: int, values: Mapping[str, Any], source: Any = "Model.fit", higher: Mapping[str, bool | None] | None = None
+) -> Evaluation:
     """Of values by name; ``higher`` says which are better when higher, where the values do not say it themselves."""
     metrics = {name: _number(value) for name, value in values.items()}
     directions = {n: (higher or {}).get(n, getattr(value, "higher_is_better", None)) for n, value in metrics.items()}
-    return Evaluation(step, metrics, directions)
+    return Evaluation(step, metrics, directions, source)
 
 
 def checked(values: Any) -> dict[str, Any]:

@@ -20,14 +20,17 @@ class Thresholds:
     Args:
         points: training windows that are needed to judge a curve.
         evaluations: evaluations that are needed to judge their curve.
-        not_falling: the loss fell by less than this share from the first to the last fifth of the run.
+        not_falling: the loss fell by less than this share from the first to the last fifth of the run, or than noise
+            alone would make it.
         rising_again: after a fall it ends above its lowest level by this share.
         plateau: it fell (or rose) by less than this share in the last 60 % of the run, after it had fallen before.
-        still_falling: it fell by more than this share from the last but one fifth to the last.
+        still_falling: it fell by more than this share from the last but one fifth to the last, and the evaluation loss,
+            where it is known, got lower in the second half of its evaluations.
         spike: a window is above the median of the eight before it by this share of it and of the whole curve's ...
         spike_noise: ... and by so many times their noise.
         overfit_rise: the evaluation loss ends above its lowest value by this share ...
-        overfit_noise: ... and by so many times its noise,
+        overfit_noise: ... and by so many times its noise (or, of fewer than 8 evaluations, each is above the one before
+            and the last ones by three times that share),
         overfit_train_fall: while the training loss fell by this share.
         gap: the evaluation loss is above the training loss by this share at the end.
         score_fall: a generation score fell by this share from its best, while the evaluation loss fell.

@@ -8,8 +8,8 @@ from typing import Any
 
 from mindspore import train
 
-from mindeval import wire
 from mindeval.training import arguments
+from mindeval.training.agreement import Agreement
 from mindeval.training.evaluation import Evaluation, evaluation_of, published
 from mindeval.training.numbers import as_float
 
@@ -19,7 +19,9 @@ logger = logging.getLogger("mindeval")
 class Monitor(train.Callback):
     """What BestCheckpoint and EarlyStopping share: each new value once, the same on every rank, and its direction."""
 
-    def __init__(self, monitor: str, mode: str | None, min_delta: float, group: str | None) -> None:
+    def __init__(
+        self, monitor: str, mode: str | None, min_delta: float, group: str | None, on_error: str = "raise"
+    ) -> None:
         super().__init__()
         self._kind = kind = f"For '{type(self).__name__}',"
         self.monitor = arguments.name(monitor, f"{kind} monitor")
@@ -28,6 +30,7 @@ class Monitor(train.Callback):
         self.mode = mode
         self.min_delta = arguments.not_negative(min_delta, f"{kind} min_delta")
         self.group = None if group is None else arguments.name(group, f"{kind} group")
+        self._agreement = Agreement(self.group, arguments.on_error(on_error, f"{kind} on_error"))
         self.best: float | None = None
         self.best_step: int | None = None
         self._begin()
@@ -37,6 +40,8 @@ class Monitor(train.Callback):
         self._seen = (-1, 0)  # at which step of that count, and how many of its evaluations
         self._found = self._late = False
         self._others: list[str] | None = None  # the names of an evaluation without the monitored one
+        self._source: Any = None  # what evaluates the monitored value
+        self._sources_differ = False
 
     def on_train_begin(self, run_context: Any) -> None:
         """Another training begins without a best value."""
@@ -92,10 +97,13 @@ class Monitor(train.Callback):
         self._late = True
 
     def _take(self, evaluation: Evaluation, run_context: Any) -> None:
+        if self._source not in (None, evaluation.source):  # so do all ranks
+            self._leave_out(evaluation)
+            return
         given = evaluation.metrics.get(self.monitor)
         value = as_float(given)
         known = self.monitor in evaluation.metrics
-        everywhere = wire.everywhere(repr(value) if known else "", self.group)
+        everywhere = self._agreement.exchange(repr(value) if known else "")
         if len(set(everywhere)) > 1:
             raise ValueError(
                 f"{self._kind} '{self.monitor}' must be the same on all ranks, but got {everywhere}: "
@@ -109,8 +117,20 @@ class Monitor(train.Callback):
             return
         if value is None:
             raise TypeError(f"{self._kind} '{self.monitor}' must be a number, but got {given!r}")
-        self._found = True
+        self._found, self._source = True, evaluation.source
         self._decide(value, evaluation.step, self._direction(evaluation), run_context)
+
+    def _leave_out(self, evaluation: Evaluation) -> None:
+        """A value of the same name that something else evaluates, on other data: the two cannot be compared."""
+        if self.monitor in evaluation.metrics and not self._sources_differ:
+            logger.warning(
+                "%s '%s' is evaluated by %s, which is followed, and by %s, which is left out: give one another name",
+                self._kind,
+                self.monitor,
+                _name(self._source),
+                _name(evaluation.source, "another "),
+            )
+            self._sources_differ = True
 
     def _direction(self, evaluation: Evaluation) -> str:
         """``"min"`` or ``"max"``."""
@@ -132,3 +152,7 @@ class Monitor(train.Callback):
 
     def _decide(self, value: float, step: int, mode: str, run_context: Any) -> None:
         raise TypeError(f"{type(self).__name__} must define _decide()")
+
+
+def _name(source: Any, other: str = "") -> str:
+    return source if isinstance(source, str) else f"{other}{type(source).__name__}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import time
-from typing import Any
+from typing import Any, Callable
 
 import mindspore as ms
 import numpy as np
 
-from mindeval import inputs, wire
+from mindeval import inputs
 from mindeval.state import ExactSum
 
 
@@ -43,14 +43,14 @@ class Window:
     def due(self, step: int) -> bool:
         return step - self.first >= self.size
 
-    def close(self, step: int, group: str | None) -> dict[str, Any] | None:
+    def close(self, step: int, exchange: Callable[[str], list[str]]) -> dict[str, Any] | None:
         """Figures of the window over all ranks, which are in step with each other; None if there was no step."""
         steps = step - self.first
         if steps == 0:
             return None
         means = [float(np.mean(inputs.to_numpy(loss, "loss"), dtype=np.float64)) for loss in self.losses]
         seconds = time.perf_counter() - self.started
-        texts = wire.everywhere(json.dumps([means, seconds, self.tokens_per_step]), group)
+        texts = exchange(json.dumps([means, seconds, self.tokens_per_step]))
         ranks = [json.loads(text) for text in texts]
         losses = [loss for rank in ranks for loss in rank[0]]
         seconds = max(rank[1] for rank in ranks)

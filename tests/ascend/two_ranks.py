@@ -14,7 +14,7 @@ def main() -> None:
     ms.set_device(os.environ.get("MINDEVAL_TEST_DEVICE", "CPU"))
     init()
     from mindeval import Perplexity
-    from mindeval.wire import DistributedError, MindSporeCommunicator
+    from mindeval.communicator import DistributedError, MindSporeCommunicator
 
     rank = get_rank()
     communicator = MindSporeCommunicator()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import mindspore as ms
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, recall_score, top_k_accuracy_score
 
+import mindeval
 from mindeval import Accuracy, Recall
 
 RNG = np.random.default_rng(0)
@@ -219,3 +222,18 @@ def test_rows_of_another_width_are_refused_by_both_widths():
     with pytest.raises(ValueError, match="rows of 2 labels and of 3: say num_classes="):
         metric.update([[1, 0, 1]], [[1, 0, 1]])
     assert metric.eval() == 1.0
+
+
+def test_the_second_argument_is_the_number_of_classes_in_every_metric():
+    """Accuracy("multiclass", 3) must not be top-3 accuracy, which is 1 whatever the scores of three classes."""
+    metrics = [getattr(mindeval, name) for name in mindeval.__all__]
+    found = 0
+    for metric in metrics:
+        if isinstance(metric, type) and metric.__module__.startswith("mindeval.classification"):
+            names = list(inspect.signature(metric).parameters)
+            if "num_classes" in names:
+                assert names[names.index("task") + 1] == "num_classes", metric
+                found += 1
+    assert found >= 15
+    scores = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.1, 0.7, 0.2]])
+    assert Accuracy("multiclass", 3)(scores, [0, 1, 2]) == 1 / 3

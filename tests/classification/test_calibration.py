@@ -70,6 +70,38 @@ def test_confidence_1_is_in_the_last_bin_and_0_in_the_first():
     assert metric.result()["mce"] == 0.5
 
 
+@pytest.mark.parametrize("bins", [1, 2, 7, 1000, 65536])
+@pytest.mark.parametrize("cuts", [[], [1, 2, 3, 500], [70_000]])
+def test_sums_of_confidence_are_exact_in_any_number_of_bins_and_batches(bins, cuts):
+    rng = np.random.default_rng(bins)
+    n = 80_000 if cuts == [70_000] else 1000
+    confidence = rng.random(n) * 10.0 ** rng.integers(-20, 1, n)
+    confidence[:6] = [0.0, 1.0, 5e-324, 2.0**-16, np.nextafter(2.0**-16, 1), np.nextafter(1, 0)]
+    labels = rng.integers(0, 2, n)
+    metric = CalibrationError(n_bins=bins)
+    for part in np.split(np.arange(n), cuts):
+        metric.update(confidence[part], labels[part])
+    table = [[0, 0, Fraction(0)] for _ in range(bins)]
+    places = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], confidence)
+    for place, label, number in zip(places.tolist(), labels.tolist(), confidence.tolist()):
+        row = table[place]
+        row[0], row[1], row[2] = row[0] + 1, row[1] + label, row[2] + Fraction(number)
+    assert metric.eval() == float(sum(abs(right - total) for _, right, total in table) / n)
+    columns = metric.result()["bins"]
+    assert columns["count"] == [count for count, _, _ in table]
+    assert columns["confidence"] == [float(total / count) if count else None for count, _, total in table]
+
+
+def test_bins_filled_by_small_and_large_batches_are_the_same_state():
+    rng = np.random.default_rng(0)
+    confidence, labels = rng.random(500), rng.integers(0, 2, 500)
+    whole, apart = CalibrationError(n_bins=1000), CalibrationError(n_bins=1000)
+    whole.update(confidence, labels)
+    for place in range(0, 500, 5):
+        apart.update(confidence[place : place + 5], labels[place : place + 5])
+    assert whole.state_dict() == apart.state_dict()
+
+
 def test_norm_chooses_the_value():
     probabilities, labels = [0.9, 0.8, 0.3], [1, 0, 0]  # bins of 2: gaps 0.3 (one of three), |1 - 1.7| / 2 = 0.35 (two)
     assert CalibrationError(n_bins=2, norm="l1")(probabilities, labels) == pytest.approx((0.3 + 0.7) / 3)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from mindeval import CohenKappa, ConfusionMatrix, MatthewsCorrCoef
+from mindeval import CohenKappa, ConfusionMatrix, MatthewsCorrCoef, exact
 from mindeval.classification.hamming import HammingLoss
 from mindeval.classification.jaccard import JaccardIndex
 
@@ -176,6 +176,23 @@ def test_distances_of_kappa_do_not_overflow(weights, weighted):
     value = CohenKappa(weights=weights, weighted=weighted)([0, far, far, 0], [0, 0, far, far], **given)
     expected = 1 - Fraction(4, 6) / Fraction(2 * 2 + 4 * 4, 36) if weighted else Fraction(0)
     assert value == float(expected)
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_distances_of_kappa_travel_between_any_number_of_ranks(weights, weighted):
+    """Two ranks of 2^16: what they bring adds up, though squares of such distances are beyond 64 bits."""
+    far, given = 2**40, {"weights": [1.0, 2.0]} if weighted else {}
+    parts = [CohenKappa(weights=weights, weighted=weighted) for _ in range(2)]
+    parts[0].update([0, far], [far, 5], **given)
+    parts[1].update([far, 7], [far, far - 1], **given)
+    words = sum(part._states["disagreement"].pack(2**16) for part in parts)
+    together = parts[0]._states["disagreement"].zero()
+    together.unpack(words)
+    costs = [(far, 1), (far - 5, 2), (0, 1), (far - 8, 2)]
+    power = {None: 0, "linear": 1, "quadratic": 2}[weights]
+    expected = sum((distance**power if distance else 0) * (weight if weighted else 1) for distance, weight in costs)
+    assert exact.total(together) == expected
 
 
 def test_kappa_of_weights_equals_scikit_learn_where_some_are_zero():

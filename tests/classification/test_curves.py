@@ -15,7 +15,7 @@ from sklearn import metrics as sk
 from sklearn.preprocessing import label_binarize
 
 from mindeval import AUROC, ROC, AveragePrecision, PrecisionRecallCurve, auc
-from mindeval.classification import _score_words
+from mindeval.classification import _ranking, _score_words
 
 SCORES = {
     "probabilities": lambda rng, n: rng.random(n),
@@ -357,6 +357,25 @@ def test_labels_of_one_kind_are_nan_with_a_warning_not_a_crash(make, mode):
                 assert math.isnan(metric.eval())
 
 
+@pytest.mark.parametrize(
+    ("make", "needs"),
+    [
+        (AUROC, "labels of both kinds are needed"),
+        (ROC, "labels of both kinds are needed"),
+        (AveragePrecision, "a positive label is needed"),
+        (PrecisionRecallCurve, "a positive label is needed"),
+    ],
+)
+def test_the_warning_says_which_labels_are_missing(make, needs):
+    with pytest.warns(RuntimeWarning, match=needs):
+        assert math.isnan(make()([0.2, 0.7], [0, 0]))
+
+
+def test_sample_ids_with_fractions_are_refused_by_their_name():
+    with pytest.raises(ValueError, match="sample_ids must be whole numbers, but got float64 values"):
+        AUROC().update([0.2, 0.7], [0, 1], sample_ids=[0.5, 1.0])
+
+
 def test_classes_without_positives_are_left_out_of_the_mean_with_a_warning():
     scores, labels = np.random.default_rng(0).random((20, 3)), np.arange(20) % 2
     metric = AUROC(num_classes=3)
@@ -591,3 +610,54 @@ def test_logits_of_several_classes_get_a_warning_because_softmax_ranks_rows_othe
         warnings.simplefilter("error")
         metric(num_classes=3).update(logits, [-100, -100, 2])  # of what counts, no number is outside
         metric().update(logits[:, 0], [0, 1, 1])
+
+
+@pytest.mark.parametrize("task", ["binary", "multiclass"])
+@pytest.mark.parametrize("make", [AUROC, AveragePrecision, ROC, PrecisionRecallCurve])
+@pytest.mark.parametrize("kind", ["ties", "probabilities"])
+def test_bins_of_any_number_of_scores_have_the_value_of_one_copy_of_them(make, task, kind):
+    """2^35 copies of 1,000 scores: areas are free of scale, and their products of counts are beyond int64."""
+    scores, labels = SCORES[kind](np.random.default_rng(3), 1000), np.random.default_rng(4).integers(0, 2, 1000)
+    classes = None if task == "binary" else 2
+    metric = make(task=task, num_classes=classes, mode="binned")
+    metric.update(scores if task == "binary" else np.stack([1 - scores, scores], axis=1), labels)
+    value, few = metric.eval(), metric.result()
+    for _ in range(35):
+        metric.merge(copy.deepcopy(metric))
+    assert metric.eval() == pytest.approx(value, rel=1e-14)
+    assert 0 < value < 1
+    for name in few:
+        if name in ("auroc", "average_precision", "per_class", "precision", "recall", "true_positive_rate"):
+            nested = task == "multiclass" and isinstance(few[name], list) and name != "per_class"
+            pairs = zip(metric.result()[name], few[name]) if nested else [(metric.result()[name], few[name])]
+            assert all(many == pytest.approx(one, rel=1e-14) for many, one in pairs), name
+    if "error_bound" in few and make is AUROC:
+        assert metric.result()["error_bound"] == pytest.approx(few["error_bound"], rel=1e-14)
+
+
+@pytest.mark.parametrize("copies", [1, 2**10, 2**22, 2**35, 2**50])
+def test_areas_and_bounds_of_steps_are_those_of_fractions(copies):
+    counts = np.array([[3, 0, 5, 1, 90], [1, 4, 0, 7, 20]]) * copies  # negatives, positives, from the lowest bin up
+    steps = _ranking.histogram_steps(counts)
+    negatives, positives = ([Fraction(n) for n in row] for row in counts.tolist())
+    pairs, shared = Fraction(0), Fraction(0)
+    for place, count in enumerate(positives):
+        pairs += count * (sum(negatives[:place]) + negatives[place] / 2)
+        shared += count * negatives[place]
+    whole = sum(positives) * sum(negatives)
+    assert _ranking.area_of_steps(steps) == float(pairs / whole)
+    assert _ranking.area_error_bound(steps) == float(shared / (2 * whole))
+    precision = sum(
+        count * sum(positives[place:]) / (sum(positives[place:]) + sum(negatives[place:]))
+        for place, count in enumerate(positives)
+    ) / sum(positives)
+    assert _ranking.average_precision(steps) == pytest.approx(float(precision), rel=1e-15)
+    lowest, highest = Fraction(0), Fraction(0)
+    for place, count in enumerate(positives):
+        above, passed = sum(positives[place + 1 :]), sum(negatives[place + 1 :])
+        if count:
+            first = (above + 1) / (above + 1 + passed + negatives[place])
+            last = (above + count) / (above + count + passed)
+            lowest, highest = lowest + count * first, highest + count * last
+    bound = max(highest / sum(positives) - precision, precision - lowest / sum(positives))
+    assert _ranking.average_precision_error_bound(steps) == pytest.approx(float(bound), rel=1e-12)

@@ -725,3 +725,24 @@ def test_a_label_without_axes_is_a_batch_of_one(metric, options, prediction, lab
     assert metric(**options)(prediction, label) == value
     assert metric(**options)(prediction, np.int64(label)) == value
     assert metric(**options)(prediction, ms.Tensor(label, ms.int32)) == value
+
+
+@pytest.mark.parametrize("metric", [Precision, Recall, F1Score, FBetaScore, JaccardIndex])
+@pytest.mark.parametrize("declared", [None, 2])
+def test_columns_that_multilabel_rows_do_not_have_are_refused(metric, declared):
+    # scikit-learn: All labels must be in [0, n labels)
+    with pytest.raises(ValueError, match=r"classes must be c.* but got \[(1, )?2\]"):
+        metric(task="multilabel", average="macro", classes=[2], num_classes=declared).update([[1, 0]], [[1, 0]])
+    assert metric(task="multilabel", average="macro", classes=[1])([[1, 1]], [[1, 1]]) == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_macro_recall_is_the_macro_accuracy_of_torchmetrics(seed):
+    """Which is the mean of tp / (tp + fn) over the classes with tp + fp + fn > 0, 0 / 0 being 0."""
+    predictions, labels = np.random.default_rng(seed).integers(0, 5, (2, 6))
+    shares = [
+        (np.mean(predictions[labels == place] == place) if (labels == place).any() else 0.0)
+        for place in range(5)
+        if place in predictions or place in labels
+    ]
+    assert Recall(average="macro", num_classes=5)(predictions, labels) == pytest.approx(np.mean(shares), abs=1e-15)

@@ -15,7 +15,8 @@ import numpy as np
 from harness import case, message, run_all
 from mindspore import nn, train
 
-from mindeval import Accuracy, Loss, Metric, MetricCollection, Perplexity, distributed, kernels, wire
+from mindeval import Accuracy, Loss, Metric, MetricCollection, Perplexity, distributed, kernels
+from mindeval.communicator import MindSporeCommunicator
 from mindeval.state import Counts, ExactSum, Grouped, Rows
 
 ms.set_device("CPU")
@@ -33,7 +34,7 @@ LABELS = RNG.integers(0, V, N).astype(np.int32)
 MINE = np.array(distributed.shard(N))
 
 CALLS: list[int] = []
-_all_reduce = wire.MindSporeCommunicator.all_reduce
+_all_reduce = MindSporeCommunicator.all_reduce
 
 
 def _counted(self, words):
@@ -41,7 +42,7 @@ def _counted(self, words):
     return _all_reduce(self, words)
 
 
-wire.MindSporeCommunicator.all_reduce = _counted  # type: ignore[method-assign]
+MindSporeCommunicator.all_reduce = _counted  # type: ignore[method-assign]
 
 
 class Confusion(Metric):
@@ -392,7 +393,7 @@ def vocabulary_shards_give_the_statistics_of_the_whole_and_the_same_bits():
     assert (got.rank == want.rank).all()
     assert np.abs(got.entropy - want.entropy).max() <= 4e-6
     bits = got.nll.view(np.int64)
-    assert (wire.MindSporeCommunicator().all_reduce(bits >> 8) == WORLD * (bits >> 8)).all()
+    assert (MindSporeCommunicator().all_reduce(bits >> 8) == WORLD * (bits >> 8)).all()
     labels[7] = 1003
     error = message(lambda: kernels.vocab_parallel_nll(mine, labels, start))
     assert error.startswith("labels must lie in [0, 1003), the vocabulary of all ranks"), error

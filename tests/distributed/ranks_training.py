@@ -22,7 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
 import fitting  # noqa: E402
 import training_callback as example  # noqa: E402
 
-from mindeval import Accuracy, MetricCollection, Perplexity  # noqa: E402
+from mindeval import Accuracy, ExactMatch, MetricCollection, Perplexity  # noqa: E402
+from mindeval.integrations.mindformers import generate_evaluate  # noqa: E402
 from mindeval.training import BestCheckpoint, EvalCallback, EvalCell  # noqa: E402
 
 
@@ -77,6 +78,29 @@ def ranks_differ():
     return None
 
 
+class Speechless:
+    """A model and its tokenizer in one: rank 1 cannot generate."""
+
+    pad_token_id = 0
+
+    def generate(self, prompts, **settings):
+        if RANK == 1:
+            raise OSError("the weights of rank 1 are gone")
+        return prompts
+
+    def decode(self, ids, skip_special_tokens):
+        return " ".join(map(str, ids))
+
+
+def generation_fails():
+    data = ms.dataset.NumpySlicesDataset((np.ones((2, 3), np.int32),) * 2, ["input_ids", "labels"]).batch(1)
+    try:
+        generate_evaluate(Speechless(), Speechless(), data, MetricCollection([ExactMatch()], distributed=True))
+    except Exception as error:
+        return [type(error).__name__, str(error)]
+    return None
+
+
 def sums_of_a_graph_count_once():
     """Every rank holds the global sums, as under semi-auto parallel."""
     perplexity = Perplexity(distributed=True)
@@ -109,4 +133,5 @@ example.batches = columns
 results["one_rank_fails"] = one_rank_fails()
 results["sums"] = sums_of_a_graph_count_once()
 results["ranks_differ"] = ranks_differ()
+results["generation_fails"] = generation_fails()
 (FOLDER / f"rank{RANK}.json").write_text(json.dumps(results))

@@ -22,6 +22,7 @@ from mindformers.core.metric import PerplexityMetric
 from mindformers.models.llama import LlamaConfig, LlamaForCausalLM
 from mindspore.dataset import NumpySlicesDataset
 from mindspore.train import Model
+from tiny_models import LLAMA_ON_CPU
 
 from mindeval.integrations.mindformers import MindevalMetrics
 
@@ -60,15 +61,7 @@ def llama(file, sizes):
         rms_norm_eps=sizes.rms_epsilon,
         theta=sizes.rope_theta,
         pad_token_id=PAD,
-        use_past=False,
-        use_flash_attention=False,  # this and the next two: operators that the CPU lacks
-        fused_rms_norm=False,
-        use_rope_slice=True,
-        compute_dtype="float32",
-        layernorm_compute_type="float32",
-        softmax_compute_type="float32",
-        rotary_dtype="float32",
-        param_init_type="float32",
+        **LLAMA_ON_CPU,
         embedding_init_type="float32",
     )
     network = LlamaForCausalLM(config=config)

@@ -10,6 +10,17 @@ PAD = 0
 ROWS = np.random.RandomState(0).randint(3, 100, (5, 12)).astype(np.int32)
 ROWS[1, 7:] = PAD
 ROWS[4, 3:] = PAD
+LLAMA_ON_CPU = {
+    "use_past": False,
+    "use_flash_attention": False,  # this and the next two: operators that the CPU lacks
+    "fused_rms_norm": False,
+    "use_rope_slice": True,
+    "compute_dtype": "float32",
+    "layernorm_compute_type": "float32",
+    "softmax_compute_type": "float32",
+    "rotary_dtype": "float32",
+    "param_init_type": "float32",
+}
 
 
 def legacy_llama(**settings):
@@ -26,15 +37,7 @@ def legacy_llama(**settings):
         num_heads=2,
         multiple_of=16,
         pad_token_id=PAD,
-        use_past=False,
-        use_flash_attention=False,  # this and the next two: operators that the CPU lacks
-        fused_rms_norm=False,
-        use_rope_slice=True,
-        compute_dtype="float32",
-        layernorm_compute_type="float32",
-        softmax_compute_type="float32",
-        rotary_dtype="float32",
-        param_init_type="float32",
+        **LLAMA_ON_CPU,
         **settings,
     )
     config.disable_lazy_inline = True  # lazy inlining does not compile on the CPU in parallel modes

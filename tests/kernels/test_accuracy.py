@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from logit_rows import FORMATS, kinds, labels_for, reference, rows, to_format
 
-from mindeval.kernels import float64, native, numpy_twin, token_nll
+from mindeval.kernels import float64, native, numpy_math, numpy_twin, token_nll
 
 every_format = pytest.mark.parametrize("name", FORMATS)
 
@@ -81,11 +81,11 @@ def test_single_exponentials_are_within_the_bound_of_the_documentation():
         "float16": halves.view(np.float16).astype(np.float32),
     }
     for name, bound in (("float32", 8.3e-8), ("bfloat16", 8.3e-8), ("float16", 1.03e-7)):
-        form = numpy_twin.FORMATS[name]
+        form = numpy_math.FORMATS[name]
         logits = cases[name][np.abs(cases[name]) <= form.largest]
-        frame = numpy_twin.Frame.around(logits, np.zeros_like(logits))  # each its own reference
-        got = numpy_twin.scaled_exp(logits, frame.magic, form)[0].astype(np.float64)
-        log_scale = numpy_twin.LOG_LAMBDA - frame.eighths.astype(np.float64) * numpy_twin.STEP
+        frame = numpy_math.Frame.around(logits, np.zeros_like(logits))  # each its own reference
+        got = numpy_math.scaled_exp(logits, frame.magic, form)[0].astype(np.float64)
+        log_scale = numpy_math.LOG_LAMBDA - frame.eighths.astype(np.float64) * numpy_twin.STEP
         exact = np.exp(logits.astype(np.longdouble) + log_scale)
         assert (np.abs(got - exact) / exact).max() < bound, name
 

@@ -79,3 +79,23 @@ def test_a_class_that_is_out_of_range_is_noticed_where_it_counts(wrong, dtype, p
     pairs, classes = by_hand(off, labels, 10, -100, counted)
     assert count_pairs(off, labels, 10, -100, counted).tolist() == pairs
     assert count_classes(off, labels, 10, -100, counted).tolist() == classes
+
+
+@every_back_end
+@pytest.mark.parametrize("threads", ["1", "2", "5"])
+def test_threads_share_the_positions_and_each_notices_a_class_out_of_range(threads, monkeypatch):
+    monkeypatch.setenv("MINDEVAL_NUM_THREADS", threads)
+    monkeypatch.setattr("mindeval.kernels.count._POSITIONS_PER_THREAD", 10)
+    rng = np.random.default_rng(2)
+    for n in (9, 50, 1003):
+        decisions, labels = rng.integers(0, 10, (2, n))
+        counted = rng.random(n) < 0.5
+        for flags in (None, counted):
+            pairs, classes = by_hand(decisions, labels, 10, 3, flags)
+            assert count_pairs(decisions, labels, 10, 3, flags).tolist() == pairs
+            assert count_classes(decisions, labels, 10, 3, flags).tolist() == classes
+        for place in range(0, n, 7):
+            off = decisions.copy()
+            off[place] = 10
+            assert count_pairs(off, labels, 10, -100) is None
+            assert count_classes(off, labels, 10, -100) is None

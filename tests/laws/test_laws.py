@@ -119,6 +119,30 @@ def test_state_dict_pickle_and_copies_keep_every_bit(name, seed):
         assert bits(metric) == value
 
 
+def dicts_in(saved: object) -> list[dict]:
+    """Every dict of a state dictionary, at any depth."""
+    inner = saved.values() if isinstance(saved, dict) else saved if isinstance(saved, list) else []
+    return [saved] * isinstance(saved, dict) + [found for part in inner for found in dicts_in(part)]
+
+
+@every_metric
+def test_a_state_dict_of_which_entries_are_missing_or_unknown_is_refused_by_name(name):
+    metric = fed(name, drawn(name, 0))
+    before = json.dumps(metric.state_dict())
+    places = [(depth, key) for depth, part in enumerate(dicts_in(metric.state_dict())) for key in [*part, "stranger"]]
+    assert len(places) >= 5
+    for depth, key in places[:100]:  # some keep hundreds of sums, all alike
+        saved = json.loads(before)
+        part = dicts_in(saved)[depth]
+        if key == "stranger":
+            part[key] = 0
+        else:
+            del part[key]
+        with pytest.raises(ValueError, match=f"(missing|unknown) are .*'{key}'"):
+            metric.load_state_dict(saved)
+        assert json.dumps(metric.state_dict()) == before
+
+
 @every_metric
 @FEW
 @given(seed=seeds)

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindeval import wire
+from mindeval.communicator import DistributedError, from_limbs, to_limbs
 
 
 class ThreadRanks:
@@ -20,14 +20,14 @@ class ThreadRanks:
         self._brought: list[Any] = [None] * world
 
     def sum(self, rank: int, words: np.ndarray) -> np.ndarray:
-        self._brought[rank] = wire.to_limbs(words, self.world) if self.carrier == "float32" else words.copy()
+        self._brought[rank] = to_limbs(words, self.world) if self.carrier == "float32" else words.copy()
         if self._barrier.wait() == 0:
             self.calls += 1
         total = self._brought[0]
         for part in self._brought[1:]:
             total = total + part  # float32 limbs stay float32, as on a device
         self._barrier.wait()
-        return wire.from_limbs(total, self.world) if self.carrier == "float32" else total
+        return from_limbs(total, self.world) if self.carrier == "float32" else total
 
     def run(self, work: Callable[[Any], Any]) -> list[Any]:
         """``work(communicator)`` on every rank; results or exceptions by rank."""
@@ -56,4 +56,4 @@ class ThreadCommunicator:
         return self.ranks.sum(self.rank, words)
 
     def give_up(self, reason: str) -> NoReturn:
-        raise wire.DistributedError(reason)
+        raise DistributedError(reason)

@@ -272,6 +272,50 @@ def test_every_rank_has_a_file_of_its_own_under_a_name_with_dots(tmp_path):
     assert BestCheckpoint("m", path=tmp_path / "v1.0", every_rank=True).file.name == "v1.0_rank0.ckpt"
 
 
+@pytest.mark.parametrize(("first_step", "warnings"), [(0, 1), (2, 0)])
+def test_a_best_that_is_taken_over_is_named_unless_the_run_is_known_to_be_resumed(
+    tmp_path, caplog, first_step, warnings
+):
+    path = tmp_path / "best.ckpt"
+    best_of(path, 8.0)
+    assert "is taken from" not in caplog.text
+    again = BestCheckpoint("m", path=path)
+    fit([EvalCallback(values(9.0, higher=False), every_n_steps=2, history=None, first_step=first_step), again], 2)
+    assert (again.best, again.best_step) == (8.0, 2)
+    named = f"the best 'm' so far is taken from {tmp_path / 'best.json'}: 8.0 of step 2; a run that is not resumed"
+    assert caplog.text.count(named) == warnings
+
+
+@pytest.mark.parametrize("on_error", ["raise", "log"])
+def test_weights_that_cannot_be_saved_end_a_training_unless_said_otherwise(tmp_path, caplog, monkeypatch, on_error):
+    """The disk is full at the second of four evaluations; MindSpore leaves what it had written by then."""
+    save, saved = ms.save_checkpoint, []
+
+    def nearly_full(network, name):
+        saved.append(name)
+        if len(saved) == 2:
+            (tmp_path / ".best.unfinished.tmp").write_bytes(b"a piece")
+            raise OSError(28, "No space left on device")
+        save(network, name)
+
+    monkeypatch.setattr(ms, "save_checkpoint", nearly_full)
+    best = BestCheckpoint("m", "min", path=tmp_path / "best.ckpt", on_error=on_error)
+    callbacks = [EvalCallback(values(4.0, 2.0, 3.0, 3.5), every_n_steps=2, history=None), best]
+    if on_error == "raise":
+        with pytest.raises(OSError, match="No space left on device"):
+            fit(callbacks, steps=8)
+        kept = (4.0, 2)
+    else:
+        fit(callbacks, steps=8)
+        assert re.search("saving the best weights of step 4 failed .*; training goes on without it", caplog.text)
+        kept = (3.0, 6)
+    assert (best.best, best.best_step) == kept
+    assert ms.load_checkpoint(str(best.file))["weight"].asnumpy().tolist() == [1 - kept[1] / 8]
+    note = json.loads((tmp_path / "best.json").read_text())
+    assert (float(note["value"]), note["step"]) == kept
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["best.ckpt", "best.json"]
+
+
 @pytest.mark.parametrize("kind", [BestCheckpoint, EarlyStopping])
 def test_another_training_begins_without_the_best_of_the_one_before(tmp_path, kind):
     callback = kind("m", path=tmp_path / "best.ckpt") if kind is BestCheckpoint else kind("m", patience=2)
@@ -405,6 +449,32 @@ def test_summaries_hold_the_scalars(tmp_path):
     assert [(event.step, event.value) for event in events.Scalars("eval/m")] == [(4, 0.5), (8, 0.25)]
 
 
+def test_another_training_has_summaries_of_its_own(tmp_path):
+    callback = EvalCallback(values(0.5, 0.25), every_n_steps=4, history=None, summary=tmp_path)
+    for _ in range(2):
+        fit(callback, steps=4)
+    files = [file for file in tmp_path.iterdir() if file.is_file() and "mindeval" in file.name]
+    assert len(files) == 2 and all(b"eval/m" in file.read_bytes() for file in files)
+
+
+@pytest.mark.parametrize("on_error", ["raise", "log"])
+def test_a_summary_whose_folder_is_gone_ends_a_training_unless_said_otherwise(tmp_path, caplog, on_error):
+    folder = tmp_path / "gone"
+
+    def evaluate():
+        shutil.rmtree(folder, ignore_errors=True)
+        return {"m": 0.5}
+
+    callback = EvalCallback(evaluate, every_n_steps=5, history=None, summary=folder, on_error=on_error)
+    if on_error == "raise":
+        with pytest.raises(FileNotFoundError, match="the folder of the summary is gone"):
+            fit(callback)
+        callback._board.close()  # MindSpore has one in a process
+        return
+    fit(callback)
+    assert re.search("writing the summary of step 5 failed .*; training goes on without it", caplog.text)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -461,6 +531,7 @@ def test_refused_arguments_of_monitors(kind, arguments, message):
         (EarlyStopping, {"patience": "3"}, "patience must be an int, but got '3'"),
         (EarlyStopping, {"patience": 2.0}, "patience must be an int, but got 2.0"),
         (BestCheckpoint, {"every_rank": 1}, "every_rank must be True or False, but got 1"),
+        (BestCheckpoint, {"on_error": "warn"}, "on_error must be 'raise' or 'log', but got 'warn'"),
         (BestCheckpoint, {"path": None}, "path must be a path, but got None"),
         (BestCheckpoint, {"path": ""}, "path must be that of a file, but got ''"),
     ],
@@ -483,7 +554,7 @@ def test_an_evaluation_outside_of_training_moves_no_step():
     fit(callback, steps=4)
     callback.evaluate_now(step=3)
     fit(callback, steps=4)
-    assert [step for step, _ in callback.history.series("m")] == [0, 104, 104, 3, 108]
+    assert [step for step, _ in callback.history.series("m")] == [100, 104, 104, 3, 108]
     assert [r["step"] for r in callback.history.records if r["kind"] == "start"] == [100, 104]
 
 
@@ -493,7 +564,25 @@ def test_a_failed_evaluation_outside_of_training_has_no_values_whatever_came_bef
     assert callback.evaluate_now() == {"m": 0.5} and callback.evaluate_now() is None
 
 
-@pytest.mark.parametrize("step", ["a", 1.5, None, True, -3])
+def test_evaluate_now_records_the_step_that_the_training_has_reached():
+    callback = EvalCallback(lambda: {"m": 0.5}, every_n_steps=100, history=None)
+
+    class Asks(train.Callback):
+        def on_train_step_begin(self, run_context):
+            callback.evaluate_now()
+
+        on_train_step_end = on_train_step_begin
+
+    callback.evaluate_now()
+    fit([callback, Asks()], steps=2)
+    callback.evaluate_now()
+    fit([callback, Asks()], steps=1)
+    callback.evaluate_now()
+    # before a training, at the beginning and end of each step, after it; MindSpore counts a second training from 1
+    assert [step for step, _ in callback.history.series("m")] == [0, 0, 1, 1, 2, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("step", ["a", 1.5, True, -3])
 def test_a_step_that_is_none_is_refused_before_anything_is_evaluated(step):
     callback = EvalCallback(values(0.5), every_n_steps=1, history=None)
     with pytest.raises((TypeError, ValueError), match="For 'EvalCallback.evaluate_now', step must be an int"):
@@ -544,7 +633,8 @@ def test_a_history_whose_folder_is_gone_ends_a_training_unless_said_otherwise(tm
         return
     fit([callback, best])
     assert best.best_step == 5
-    assert "the record 'eval' of step 5 could not be written, and is lost; training goes on" in caplog.text
+    assert re.search("writing the record 'eval' of step 5 failed .*; training goes on without it", caplog.text)
+    assert callback.history.series("m") == [(5, 0.5), (10, 0.5)]  # in memory alone
 
 
 def test_an_evaluation_without_the_monitored_value_is_left_out_with_one_warning(caplog):
@@ -562,6 +652,62 @@ def test_evaluations_of_several_callbacks_are_all_seen(tmp_path):
     stopping, best = EarlyStopping("m", "min"), BestCheckpoint("other", "max", path=tmp_path / "best.ckpt")
     fit([first, second, stopping, best], steps=6)
     assert (stopping.best, stopping.best_step, best.best_step) == (0.3, 6, 3)
+
+
+def test_of_two_evaluations_of_one_name_only_the_first_is_followed(tmp_path, caplog):
+    """Two callbacks, on two data sets perhaps: 0.9 is no better than 0.5, and 0.1 of the other no best either."""
+    first = EvalCallback(values(0.5, 0.6, 0.4), every_n_steps=2, history=None)
+    second = EvalCallback(values(0.9, 0.1, 0.9), every_n_steps=2, history=None)
+    stopping, best = EarlyStopping("m", "min", patience=2), BestCheckpoint("m", "min", path=tmp_path / "best.ckpt")
+    fit([first, second, stopping, best], steps=6)
+    assert (stopping.best, stopping.best_step, stopping.stopped_step) == (0.4, 6, None)
+    assert (best.best, best.best_step) == (0.4, 6)
+    for kind in ("EarlyStopping", "BestCheckpoint"):
+        message = f"For '{kind}', 'm' is evaluated by EvalCallback, which is followed, and by another EvalCallback"
+        assert caplog.text.count(message) == 1
+
+
+class Rising(Losses):
+    """The loss of an evaluation is its number: 1, 2, 3."""
+
+    number = 0.0
+
+    def construct(self, x):
+        self.number += 1
+        return ms.Tensor([self.number], ms.float32), x, x
+
+
+def fitted(callbacks, epochs, network=None):
+    network = network or Weight()
+    model = train.Model(
+        network,
+        optimizer=nn.SGD(network.trainable_params(), 0.125),
+        eval_network=Rising(network),
+        metrics={"loss": Loss()},
+        eval_indexes=[0, 1, 2],
+    )
+    model.fit(epochs, ones(4), ones(1), callbacks=callbacks, dataset_sink_mode=False)
+
+
+def test_a_step_that_model_fit_and_a_callback_evaluate_counts_once_for_the_patience(caplog):
+    queue = [0.5, 0.6, 0.7, 0.4, 0.3, 0.2]
+    callback = EvalCallback(lambda: {"loss": queue.pop(0)}, every_n_epochs=1, history=None)
+    stopping = EarlyStopping("loss", "min", patience=3)
+    fitted([callback, stopping], epochs=6)
+    assert (stopping.stopped_step, stopping.best, stopping.best_step) == (None, 0.2, 24)
+    assert "'loss' is evaluated by EvalCallback, which is followed, and by Model.fit, which is left out" in caplog.text
+
+
+def test_model_fit_is_followed_where_it_evaluated_first_and_where_nobody_else_has_the_name(caplog):
+    late = EvalCallback(lambda: {"loss": 0.0}, every_n_epochs=2, history=None)
+    stopping = EarlyStopping("loss", "min", patience=3)
+    fitted([late, stopping], epochs=6)
+    assert (stopping.stopped_step, stopping.best, stopping.best_step) == (16, 1.0, 4)  # of 1, 2, 3, 4
+    assert "'loss' is evaluated by Model.fit, which is followed, and by another EvalCallback" in caplog.text
+    caplog.clear()
+    other, stopping = EvalCallback(values(*range(6)), every_n_epochs=1, history=None), EarlyStopping("loss", "min")
+    fitted([other, stopping], epochs=6)
+    assert (stopping.stopped_step, stopping.best) == (16, 1.0) and "followed" not in caplog.text
 
 
 @pytest.mark.parametrize("kind", [BestCheckpoint, EarlyStopping])

@@ -87,6 +87,62 @@ def test_a_loss_that_still_falls_is_underfitting():
     assert finding.kind == "still_falling" and "Underfitting" in finding.message()
 
 
+@pytest.mark.parametrize("noise", [0.025, 0.05, 0.1, 0.25])
+@pytest.mark.parametrize("windows", [12, 30, 100])
+def test_a_loss_that_never_falls_is_found_however_noisy_it_is(noise, windows):
+    found = [
+        diagnose(train(2 * (1 + np.random.default_rng(seed).normal(0, noise, windows)))).kinds for seed in range(100)
+    ]
+    assert sum(bool({"not_falling", "rising"} & set(kinds)) for kinds in found) >= 97
+
+
+@pytest.mark.parametrize(("memory", "noise"), [(0.5, 0.05), (0.9, 0.05), (0.97, 0.02)])
+@pytest.mark.parametrize("windows", [50, 200])
+def test_a_healthy_loss_with_slow_swings_is_hardly_ever_called_ill(memory, noise, windows):
+    """Each window keeps a part of the deviation of the one before, as where data is not well shuffled."""
+    ill = 0
+    for seed in range(100):
+        losses = 2 + 3 / np.sqrt(np.arange(1, windows + 1))
+        deviation, rng = 0.0, np.random.default_rng(seed)
+        for place in range(windows):
+            deviation = memory * deviation + rng.normal(0, noise)
+            losses[place] += deviation
+        ill += any(finding.severity != "note" for finding in diagnose(train(losses)))
+    assert ill <= 5
+
+
+@pytest.mark.parametrize(
+    ("values", "began"),
+    [
+        ([2.5, 2.3, 4.0, 8.0], 100),
+        ([1.25, 1.2, 1.35, 1.6], 100),
+        ([1.2, 1.3, 1.4, 1.5], 50),
+        ([2.0, 1.5, 1.2, 1.4, 1.9], 150),
+    ],
+)
+def test_few_evaluations_show_overfitting_where_each_is_worse_than_the_one_before(values, began):
+    (finding,) = diagnose(train(np.linspace(3, 1, 50)) + evals("loss", values))
+    assert finding.kind == "overfitting" and finding.evidence["began"] == began
+
+
+@pytest.mark.parametrize("values", [[1.3, 1.25, 1.35, 1.28], [1.3, 1.25, 1.26, 1.27], [1.3, 1.2, 1.25, 1.22]])
+def test_few_evaluations_that_rise_a_little_or_go_up_and_down_are_no_overfitting(values):
+    assert "overfitting" not in diagnose(train(np.linspace(3, 1, 50)) + evals("loss", values)).kinds
+
+
+@pytest.mark.parametrize(
+    ("values", "kinds"),
+    [
+        ([1.0, 0.8, 0.65, 0.6], ["still_falling"]),  # longer training helps
+        ([1.3, 1.25, 1.25, 1.26], ["gap"]),  # it does not: the training data is remembered
+        ([0.65, 0.64, 0.64, 0.645], []),  # nor here
+    ],
+)
+def test_longer_training_is_advised_only_where_the_evaluation_gets_better(values, kinds):
+    stairs = np.concatenate([np.linspace(1.6, 1.3, 17), np.linspace(1.0, 0.95, 17), np.linspace(0.6, 0.5, 16)])
+    assert diagnose(train(stairs) + evals("loss", values, every=125)).kinds == kinds
+
+
 def test_what_a_resumed_run_repeats_is_looked_at_once():
     """The run went back from step 500 to 300: what had been recorded behind it, a rise to 40, is void."""
     wild = train([*STEADY[:30], *[40.0 + i for i in range(20)]])

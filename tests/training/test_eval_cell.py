@@ -695,13 +695,27 @@ def test_flattened_bfloat16_logits_have_an_argmax_and_candidates_at_positions(mo
     assert letters.eval() == 1.0
 
 
-def test_hidden_states_may_be_bfloat16(mode):
-    weight = ms.Tensor(RNG.normal(size=(V, 8)).astype(np.float32)).astype(ms.bfloat16)
-    hidden = ms.Tensor(TABLE[IDS][..., :8]).astype(ms.bfloat16)
-    perplexity = Perplexity()
-    perplexity.update(*EvalCell(Given(), perplexity, lm_head=weight)(hidden, ms.Tensor(LABELS)))
-    stats = linear_token_nll(hidden.astype(ms.float32).asnumpy(), weight.astype(ms.float32).asnumpy(), LABELS)
-    assert math.log(perplexity.eval()) == pytest.approx(stats.nll[LABELS != -100].mean(), abs=BLOCKWISE)
+@pytest.mark.parametrize("dtype", [ms.bfloat16, ms.float16, ms.float32, ms.float64], ids=str)
+@pytest.mark.parametrize("vocab_size", [None, V - 10])
+@pytest.mark.parametrize("shift", [False, True], ids=["", "shift"])
+def test_hidden_states_and_the_weight_of_the_head_may_have_any_dtype(mode, dtype, vocab_size, shift):
+    weight = ms.Tensor(RNG.normal(size=(V, 8)).astype(np.float32)).astype(dtype)
+    hidden = ms.Tensor(TABLE[IDS][..., :8]).astype(dtype)
+    labels = np.where(vocab_size is None or LABELS < V - 10, LABELS, -100)
+    perplexity = Perplexity(vocab_size=vocab_size, shift=shift)
+    metrics = MetricCollection([perplexity, Accuracy(shift=shift)] if vocab_size is None else [perplexity])
+    metrics.update(*EvalCell(Given(), metrics, lm_head=weight)(hidden, ms.Tensor(labels)))
+    states, rows = (x.astype(ms.float32).asnumpy().astype(np.float64) for x in (hidden, weight[:vocab_size]))
+    logits, wanted = states @ rows.T, labels
+    if shift:
+        logits, wanted = logits[:, :-1], labels[:, 1:]
+    counted = wanted != -100
+    target = np.take_along_axis(logits, np.where(counted, wanted, 0)[..., None], -1)[..., 0]
+    nll = (np.logaddexp.reduce(logits, -1) - target)[counted]
+    values = metrics.eval()
+    assert math.log(values["perplexity"]) == pytest.approx(nll.mean(), abs=BLOCKWISE)
+    if "accuracy" in values:
+        assert values["accuracy"].parts["correct"] == (logits.argmax(-1) == wanted)[counted].sum()
 
 
 @pytest.mark.parametrize("depth", [1, 5])

@@ -115,3 +115,11 @@ def test_sums_that_are_global_already_are_counted_once(ranks):
     for result in results:
         perplexity, tokens = result["sums"]
         assert tokens == 3 and perplexity == pytest.approx(2, rel=1e-6)  # three tokens, each one of two
+
+
+def test_generating_that_fails_on_one_rank_is_an_error_on_all(ranks):
+    _, results = ranks
+    for result in results:
+        kind, text = result["generation_fails"]
+        assert kind == "DistributedError"
+        assert "a metric failed on rank 1: OSError: the weights of rank 1 are gone" in text

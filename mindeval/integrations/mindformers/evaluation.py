@@ -107,22 +107,23 @@ def generate_evaluate(
 
     Raises:
         ValueError: if a prompt is nothing but padding.
+        DistributedError: where metrics are distributed: on all ranks, if the data set, the network or a metric failed
+            on any of them.
     """
     collection = metrics if isinstance(metrics, MetricCollection) else MetricCollection(metrics)
     collection.clear()
-    pad = tokenizer.pad_token_id
-    for batch in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
-        prompts, labels = batch["input_ids"], batch["labels"]
-        lengths = [_length(row, pad) for row in prompts]
-        if (
-            0 in lengths
-        ):  # kept until the ranks meet, if there are several: one that stopped alone would leave them waiting
-            error = "For 'generate_evaluate', a prompt must hold a token, but is nothing but padding"
-            collection._scope.failed(next(iter(collection)), ValueError(error))
-            continue
-        outputs = network.generate(prompts, **{"do_sample": False, "return_dict_in_generate": False, **generation})
-        generated = [np.asarray(row)[length:] for row, length in zip(outputs, lengths)]
-        collection.update(_decoded(tokenizer, generated), _references(tokenizer, labels))
+    settings = {"do_sample": False, "return_dict_in_generate": False, **generation}
+    try:
+        for batch in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
+            prompts, labels = batch["input_ids"], batch["labels"]
+            lengths = [_length(row, tokenizer.pad_token_id) for row in prompts]
+            if 0 in lengths:
+                raise ValueError("For 'generate_evaluate', a prompt must hold a token, but is nothing but padding")
+            outputs = network.generate(prompts, **settings)
+            generated = [np.asarray(row)[length:] for row, length in zip(outputs, lengths)]
+            collection.update(_decoded(tokenizer, generated), _references(tokenizer, labels))
+    except Exception as error:  # the other ranks, if there are any, hear of it where the metrics are reduced
+        collection._scope.failed(next(iter(collection)), error)
     collection.eval()
     return collection.result()
 
