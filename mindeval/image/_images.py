@@ -58,12 +58,16 @@ def _halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _check_values(values: np.ndarray, what: str, data_range: float) -> None:
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise ValueError(f"{what} must be finite, but got NaN or infinity")
+    """Each image by itself, so that whether it is taken does not depend on the batch it comes in."""
     if not values.size:
         return
-    lowest, highest = values.min().item(), values.max().item()
-    if highest / 2 - lowest / 2 > _SLACK / 2 * data_range:  # halves, which cannot overflow
+    axes = tuple(range(1, values.ndim))
+    lowest, highest = (bound.astype(np.float64) for bound in (values.min(axis=axes), values.max(axis=axes)))
+    if not (np.isfinite(lowest) & np.isfinite(highest)).all():
+        raise ValueError(f"{what} must be finite, but got NaN or infinity")
+    wide = np.flatnonzero(highest / 2 - lowest / 2 > _SLACK / 2 * data_range)  # halves, which cannot overflow
+    if wide.size:
         raise ValueError(
-            f"{what} hold values from {lowest:g} to {highest:g}, too far apart for data_range={data_range:g}"
+            f"{what} must each hold values that lie within data_range={data_range:g} or a little more, but one holds "
+            f"values from {lowest[wide[0]]:g} to {highest[wide[0]]:g}"
         )

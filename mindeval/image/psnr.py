@@ -36,7 +36,7 @@ class PSNR(Metric):
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes differ, there are no pixels, a value is not finite,
-            or values spread over more than 1.5 times ``data_range``.
+            or those of one image spread over more than 1.5 times ``data_range``.
         TypeError: ``update``: if dtypes differ in kind (uint8 against floats).
 
     Supported Platforms:

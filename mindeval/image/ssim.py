@@ -45,7 +45,8 @@ class SSIM(Metric):
 
     Raises:
         ValueError: for unknown arguments; ``update``: if shapes differ or do not suit the format, images are smaller
-            than a window, a value is not finite, or values spread over more than 1.5 times ``data_range``.
+            than a window, a value is not finite, or those of one image spread over more than 1.5 times
+            ``data_range``.
         TypeError: ``update``: if dtypes differ in kind (uint8 against floats).
 
     The definition is that of Wang et al., *Image quality assessment: from error visibility to structural similarity*
@@ -86,12 +87,13 @@ class SSIM(Metric):
             raise ValueError(f"sigma must be a number from 1/7 to 1000, but got {sigma}")
         self.gaussian, self.sample_covariance = gaussian, sample_covariance
         self.weights = gaussian_weights(sigma) if gaussian else np.full(window, 1 / window)
+        k1, k2 = finite_number(k1, "k1"), finite_number(k2, "k2")
         self.roots = _root(k1, "k1", self.data_range), _root(k2, "k2", self.data_range)
         settings = {
             "range": self.data_range,
-            "window": f"gaussian {sigma:g}" if gaussian else window,
+            "window": f"gaussian {sigma}" if gaussian else window,
             "covariance": "sample" if sample_covariance else "population",
-            "k": f"{k1:g},{k2:g}",
+            "k": f"{k1},{k2}",
         }
         super().__init__(states={"similarity": ExactSum()}, settings=settings, distributed=distributed, name=name)
 
@@ -160,7 +162,7 @@ def _quotient(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 
 def _root(k: float, what: str, data_range: float) -> float:
-    root = finite_number(k, what) * data_range
+    root = k * data_range
     if not 0 <= root < math.inf:
         raise ValueError(f"{what} must be >= 0, and {what} * data_range finite, but got {what}={k!r}")
     return root

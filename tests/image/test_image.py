@@ -134,7 +134,12 @@ def test_images_of_different_sizes_weigh_the_same_in_the_mean_over_images():
     ("make", "images", "references", "message"),
     [
         (lambda: PSNR(1.0), np.zeros((1, 4, 4)), np.zeros((1, 4, 5)), "must have one shape"),
-        (lambda: PSNR(1.0), np.zeros((1, 2)), np.array([[0.0, 255.0]]), "too far apart for data_range=1"),
+        (
+            lambda: PSNR(1.0),
+            np.zeros((1, 2)),
+            np.array([[0.0, 255.0]]),
+            "but one holds values from 0 to 255",
+        ),
         (lambda: PSNR(1.0), np.zeros((1, 2)), np.array([[0.0, np.nan]]), "must be finite"),
         (lambda: SSIM(1.0), np.zeros((1, 3, 6, 9)), np.zeros((1, 3, 6, 9)), "at least 7 x 7 pixels"),
         (lambda: SSIM(1.0), np.zeros((1, 9, 9)), np.zeros((1, 9, 9)), "must be NCHW"),
