@@ -44,9 +44,9 @@ class BestCheckpoint(Monitor):
 
     Raises:
         ValueError: if the metric's direction is not known and no mode is given, ranks see different values, or the
-            evaluation is of an earlier step. At the end of the training: if there were evaluations and none of them
-            had the monitored name (one without it is left out, with a warning), or the last was not seen because it
-            stands before EvalCallback. That there was no evaluation at all is a warning.
+            evaluation is of an earlier step; also at the end of the training, where the last was not seen because this
+            stands before EvalCallback. An evaluation without the monitored name is left out, with a warning; if none
+            had it, that is logged as an error at the end of the training, and no evaluation at all as a warning.
         TypeError: for an argument of another type, or a monitored value that is no number.
         OSError: if a rank cannot read the note or, unless ``on_error="log"``, save the weights; the other ranks raise
             a RuntimeError with the reason.
@@ -69,8 +69,9 @@ class BestCheckpoint(Monitor):
         super().__init__(monitor, mode, min_delta, group, on_error)
         self.every_rank = arguments.flag(every_rank, f"{self._kind} every_rank")
         self.path = Path(arguments.file_path(path, f"{self._kind} path"))
-        if not self.path.name:
+        if not self.path.name or os.fspath(path).endswith(("/", os.sep)):
             raise ValueError(f"{self._kind} path must be that of a file, but got {path!r}")
+        self._given = self.path
         if self.path.suffix != ".ckpt":  # "v1.0" and "v1.1" are two names
             self.path = self.path.with_name(f"{self.path.name}.ckpt")
         self._mode_of_best: str | None = None
@@ -94,6 +95,9 @@ class BestCheckpoint(Monitor):
     def on_train_begin(self, run_context: Any) -> None:
         super().on_train_begin(run_context)
         own = ""
+        with self._agreement.attempt(f"looking for {self.path}", on_error="raise"):
+            if self._given.is_dir():
+                raise IsADirectoryError(f"{self._kind} path must be that of a file, but got the folder {self._given}")
         with self._agreement.attempt(f"reading the note {self._note}", on_error="raise"):
             if distributed.this_rank(self.group) == 0 and self._note.exists() and self.file.exists():
                 own = self._note.read_bytes().decode(errors="replace")  # without its weights it says nothing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import time
@@ -13,13 +12,12 @@ from mindspore import train
 
 from mindeval import distributed
 from mindeval.training import arguments
-from mindeval.training.agreement import Agreement, described
+from mindeval.training.agreement import Agreement
 from mindeval.training.board import Board
 from mindeval.training.data_set_evaluation import evaluation_function, training_mode_kept
-from mindeval.training.evaluation import Evaluation, checked, evaluation_of, publish
+from mindeval.training.evaluation import Evaluation, checked, evaluation_of, outcome_of, publish
 from mindeval.training.history import History
 from mindeval.training.window import Window
-from mindeval.wire import DistributedError
 
 logger = logging.getLogger("mindeval")
 
@@ -109,7 +107,7 @@ class EvalCallback(train.Callback):
         self._open()
         self._step = first_step
         self._evaluated_at: int | None = None  # the last evaluation in training, failed or not
-        self._training = False
+        self._training = self._has_warned = False
 
     def _open(self) -> None:
         """Open the files. Whatever ``on_error`` says: nothing is lost yet, and a wrong path is better known now."""
@@ -221,8 +219,14 @@ class EvalCallback(train.Callback):
                 values = checked(self.evaluate())
             except Exception as error:
                 failure = error
-        errors, seconds = self._outcome(failure, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        errors, seconds, differing = outcome_of(failure, seconds, values, self._agreement.exchange)
         if not errors:
+            if differing and not self._has_warned:
+                logger.warning(
+                    "For 'EvalCallback', %s differ between the ranks, and are recorded as they are", differing
+                )
+                self._has_warned = True
             evaluation = evaluation_of(step, values, self, getattr(self.evaluate, "higher_is_better", {}))
             self._record(evaluation, context, seconds)
             self._agreement.exchange()
@@ -246,14 +250,6 @@ class EvalCallback(train.Callback):
     def _failed(self, step: int, context: Any, errors: str, failure: Exception | None) -> None:
         logger.error("the evaluation at step %d failed; training goes on: %s", step, errors, exc_info=failure)
         self._keep({"kind": "error", "step": step, "epoch": _epoch(context), "error": errors})
-
-    def _outcome(self, failure: Exception | None, seconds: float) -> tuple[str, float]:
-        """What failed on any rank, nothing if nothing did, and how long it took on rank 0: the same on all."""
-        own = described(failure)
-        if isinstance(failure, DistributedError):
-            return own, seconds  # the ranks cannot communicate any more, and each of them knows
-        ranks = [json.loads(text) for text in self._agreement.exchange(json.dumps([own, round(seconds, 6)]))]
-        return "; ".join(dict.fromkeys(error for error, _ in ranks if error)), ranks[0][1]
 
     def _record(self, evaluation: Evaluation, context: Any, seconds: float | None = None) -> None:
         self.last = evaluation

@@ -54,9 +54,9 @@ class EvalCell(nn.Cell):
     Args:
         network: the Cell to evaluate.
         metrics: the metrics that will be updated: one, a collection, a list or a dict. They say what is computed:
-            ``Perplexity`` and ``Accuracy`` with their ``ignore_index``, ``shift`` and ``vocab_size``, metrics with a
-            ``head()`` (``YesNoAccuracy``, ``ChoiceAccuracy``) its numbers. ``Loss`` takes the NLL of the first of them
-            that reads tokens, with that one's settings.
+            ``Perplexity`` and ``Accuracy`` with their ``ignore_index`` and ``shift`` (and ``Perplexity``'s
+            ``vocab_size``), metrics with a ``head()`` (``YesNoAccuracy``, ``ChoiceAccuracy``) its numbers. ``Loss``
+            takes the NLL of the first of them that reads tokens, with that one's settings.
         columns: role -> index of the batch's column. ``"inputs"``: one index or several, what the network is called
             with; ``"labels"``; ``"mask"`` (bool, True where a position counts); ``"positions"`` ``[B]`` for heads;
             ``"answers"``: labels of the heads' metrics, where they are not ``"labels"``; ``"texts"``, which must be the

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from mindeval.inputs import describe
+from mindeval.training.agreement import described
 from mindeval.training.numbers import as_float
+from mindeval.wire import DistributedError
 
 
 class Evaluation(NamedTuple):
@@ -56,6 +59,28 @@ def checked(values: Any) -> dict[str, Any]:
         if isinstance(value, Integral) and math.isinf(number):
             raise ValueError(f"For 'EvalCallback', {name!r} is a whole number that no float can hold")
     return dict(values)
+
+
+class Outcome(NamedTuple):
+    """What came of an evaluation, the same on all ranks: what failed on any of them (nothing if nothing did), how long
+    it took on rank 0, and the names of values that differ between the ranks."""
+
+    errors: str
+    seconds: float
+    differing: list[str]
+
+
+def outcome_of(
+    failure: Exception | None, seconds: float, values: Mapping[str, Any], exchange: Callable[[str], list[str]]
+) -> Outcome:
+    own = described(failure)
+    if isinstance(failure, DistributedError):
+        return Outcome(own, seconds, [])  # the ranks cannot communicate any more, and each of them knows
+    words = {name: repr(value if as_float(value) is None else as_float(value)) for name, value in values.items()}
+    ranks = [json.loads(text) for text in exchange(json.dumps([own, round(seconds, 6), words]))]
+    names = dict.fromkeys(name for _, _, found in ranks for name in found)
+    differing = [name for name in names if len({found.get(name) for _, _, found in ranks}) > 1]
+    return Outcome("; ".join(dict.fromkeys(error for error, _, _ in ranks if error)), ranks[0][1], differing)
 
 
 def _number(value: Any) -> Any:

@@ -18,6 +18,7 @@ from mindeval.training.numbers import as_array_or_number, as_float
 
 logger = logging.getLogger("mindeval")
 _NON_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_BEGINNING = b'{"kind": "'  # of every line
 _LIKE_A_NUMBER = re.compile(r"\\*(NaN|-?Infinity)")  # texts that are written with one backslash more
 
 
@@ -27,7 +28,8 @@ class History:
     Each record is written with one call and flushed to the disk. A process that dies in the middle of a line loses that
     line alone: opening the file again takes the piece of it away and appends behind it. Such a piece is the beginning
     of an object at the end of the file, without a newline and not closed; nothing else is ever taken away. Any other
-    line that is no record is skipped, wherever it stands: a warning names it, and it stays in the file. A line that a
+    line that is no record (an object with a text as its ``"kind"``) is skipped, wherever it stands: a warning names it,
+    and it stays in the file. A file without any record is another file, and nothing of it is touched. A line that a
     full disk takes a part of is taken away at once. NaN and infinities are written as ``"NaN"``, ``"Infinity"`` and
     ``"-Infinity"``, so that every line is JSON; a text that reads so has a backslash before it in the file.
 
@@ -41,7 +43,7 @@ class History:
 
     Raises:
         TypeError: if ``path`` is no path or ``write`` no bool.
-        ValueError: if the file has lines and none of them is a record: it is another file.
+        ValueError: if the file has lines and none of them is a record, or begins as one: it is another file.
 
     Supported Platforms:
         ``Ascend`` ``GPU`` ``CPU``
@@ -72,15 +74,17 @@ class History:
         """Add a record, to the file as well. Scores, NumPy's numbers and Tensors become numbers, arrays lists.
 
         Raises:
-            TypeError: if it holds something that JSON cannot.
+            TypeError: if it holds something that JSON cannot, or its ``"kind"`` is no text.
             ValueError: if it holds a whole number that no float can, two names that are one as texts (1 and "1"), or
                 itself, or is nested too deep.
             OSError: if it cannot be written. Whatever is raised, file and records are as before.
         """
         if not isinstance(record, Mapping):
             raise TypeError(f"For 'History.append', a record must be a dict, but got {type(record).__name__}")
+        if not isinstance(record.get("kind"), str):
+            raise TypeError(f"For 'History.append', 'kind' must be a text, but got {record.get('kind')!r}")
         try:
-            plain = _plain(record, "")
+            plain = _plain({"kind": record["kind"], **record}, "")
             line = json.dumps(plain, ensure_ascii=False, allow_nan=False)
         except RecursionError:
             raise ValueError("For 'History.append', a record is nested too deep, or holds itself") from None
@@ -164,21 +168,23 @@ def check_record(record: Any, number: int) -> None:
 def _parsed(content: bytes, path: Any) -> tuple[list[dict[str, Any]], int]:
     """The records, and how many bytes are kept: what follows is a last line that was not finished."""
     *whole, rest = content.split(b"\n")
-    end = len(content)
+    end, unfinished = len(content), b""
     if _unfinished(rest):
-        end, rest = end - len(rest), b""
+        end, rest, unfinished = end - len(rest), b"", rest.strip(b"\0 \t\r")
     records: list[dict[str, Any]] = []
     wrong: list[tuple[int, str]] = []
     for number, line in enumerate([*whole, rest], 1):
         if not line.strip(b"\0 \t\r"):  # after a loss of power a file may hold zero bytes
             continue
         try:
-            record = json.loads(line)
-            if not isinstance(record, dict):
-                raise ValueError("a line must be a JSON object")
+            record = json.loads(line.decode("utf-8-sig"))  # json itself would read UTF-16 as well
+            if not isinstance(record, dict) or not isinstance(record.get("kind"), str):
+                raise ValueError("a line must be a JSON object with a text as its 'kind'")
             records.append(_restored(record))
         except (ValueError, RecursionError) as error:
             wrong.append((number, str(error)))
+    if not records and unfinished[: len(_BEGINNING)] != _BEGINNING[: len(unfinished)]:
+        wrong.append((len(whole) + 1, "it is not closed, and does not begin as one"))
     if wrong and not records:
         raise ValueError(
             f"For 'History', line {wrong[0][0]} of {path} is not a record: {wrong[0][1]}; nor is any other"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from pathlib import Path
 
@@ -69,12 +70,26 @@ def one_rank_fails():
     return [{k: r.get(k) for k in ("kind", "step", "error", "metrics")} for r in callback.history.records]
 
 
+class Warnings(logging.Handler):
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.texts = []
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+
 def ranks_differ():
-    callback = EvalCallback(lambda: {"score": float(RANK)}, every_n_steps=1, history=None)
+    callback = EvalCallback(lambda: {"score": float(RANK), "same": 0.5}, every_n_steps=1, history=None)
+    warnings = Warnings()
+    logging.getLogger("mindeval").addHandler(warnings)
     try:
+        train([callback], steps=3)
         train([callback, BestCheckpoint("score", "max", path=FOLDER / "differ.ckpt")], steps=1)
     except ValueError as error:
-        return str(error)
+        return str(error), warnings.texts
+    finally:
+        logging.getLogger("mindeval").removeHandler(warnings)
     return None
 
 

@@ -164,12 +164,38 @@ def test_an_object_that_is_not_closed_at_the_end_is_taken_away(tmp_path, rest, c
     assert [json.loads(line) for line in path.read_bytes().splitlines()] == history.records == [first, second]
 
 
-def test_a_last_line_that_no_record_begins_with_is_left_and_refused(tmp_path):
-    path = tmp_path / "notes.txt"
-    path.write_text("my notes\n")
-    with pytest.raises(ValueError, match="line 1 of .*notes.txt is not a record"):
-        History(path)
-    assert path.read_text() == "my notes\n"
+OTHER_FILES = [
+    b"my notes\n",
+    b'{"text": "hello"}\n{"text": "wor',  # a data set
+    b'{"text": "wor',
+    b"{not json at all",
+    '{"kind": "eval"}\n'.encode("utf-16"),
+    '{"text"'.encode("utf-16-le"),
+    b'{"kind": 3}\n{"ki',
+    b'{"a": "}',
+]
+
+
+@pytest.mark.parametrize("content", OTHER_FILES, ids=[str(content[:12]) for content in OTHER_FILES])
+@pytest.mark.parametrize("write", [True, False])
+def test_another_file_is_refused_and_nothing_of_it_is_touched(tmp_path, content, write):
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="line 1 of .*notes.jsonl is not a record"):
+        History(path, write=write)
+    assert path.read_bytes() == content
+
+
+FIRST_LINE = b'{"kind": "start", "step": 0, "resumed": false}'
+
+
+@pytest.mark.parametrize("written", range(len(FIRST_LINE)))
+def test_of_a_process_killed_in_its_first_line_nothing_is_left_in_the_way(tmp_path, written):
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(FIRST_LINE[:written])
+    history = History(path)
+    history.append({"step": 0, "resumed": True, "kind": "start"})  # in the file the kind comes first
+    assert path.read_bytes() == b'{"kind": "start", "step": 0, "resumed": true}\n'
 
 
 @pytest.mark.parametrize(
@@ -204,7 +230,7 @@ def test_numbers_of_numpy_that_are_not_finite_are_written_by_name(tmp_path, valu
     assert np.array_equal([read, kept], [value, value], equal_nan=True)
 
 
-CYCLE: dict = {}
+CYCLE: dict = {"kind": "eval"}
 CYCLE["a"] = CYCLE
 TEXTS = ["NaN", "Infinity", "-Infinity", "\\NaN", "\\\\-Infinity", "nan", "\\", "\ud800", "x\udcffy"]
 
@@ -220,11 +246,21 @@ def test_a_text_is_read_back_as_that_text(tmp_path, text):
 @pytest.mark.parametrize(
     ("record", "error", "message"),
     [
-        ({"metrics": {"a": 10**400}}, ValueError, "'metrics.a' is a whole number that no float can hold"),
-        ({"metrics": {"a": [1, {2}]}}, TypeError, r"but got set as 'metrics.a\[1\]'"),
-        ({"a": b"x"}, TypeError, "but got bytes as 'a'"),
+        (
+            {"kind": "eval", "metrics": {"a": 10**400}},
+            ValueError,
+            "'metrics.a' is a whole number that no float can hold",
+        ),
+        ({"kind": "eval", "metrics": {"a": [1, {2}]}}, TypeError, r"but got set as 'metrics.a\[1\]'"),
+        ({"step": 1}, TypeError, "'kind' must be a text, but got None"),
+        ({"kind": 3}, TypeError, "'kind' must be a text, but got 3"),
+        ({"kind": "eval", "a": b"x"}, TypeError, "but got bytes as 'a'"),
         ([], TypeError, "a record must be a dict, but got list"),
-        ({"metrics": {1: 0.5, "1": 0.25}}, ValueError, r"names must differ as texts, but got \[1, '1'\]"),
+        (
+            {"kind": "eval", "metrics": {1: 0.5, "1": 0.25}},
+            ValueError,
+            r"names must differ as texts, but got \[1, '1'\]",
+        ),
         (CYCLE, ValueError, "a record is nested too deep, or holds itself"),
     ],
 )
