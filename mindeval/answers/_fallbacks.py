@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._doubts import doubt_after, doubt_before
-from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Labels, Reader, canonical
+from mindeval.answers._labels import AFFIRMED_AFTER, DENIED_AFTER, Labels, Reader
+from mindeval.answers._option_texts import CLOSE, OPEN, canonical, is_spelled
 from mindeval.answers._text import BOX_MARK
 from mindeval.answers._verdicts import JUDGED, Statement, verdict_at
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH
@@ -13,6 +14,13 @@ from mindeval.answers._words import THEREFORE, THEREFORE_ZH
 _ANSWER_PROMPT = re.compile(r"[ \t]*A:[ \t]*(?=\(?[A-Z]\)?\.?\s*$)")
 _QUESTION_NUMBER = re.compile(r"\s*(?:第|Q)?[ \t]*\d{1,3}(?:题[:.]?|[.)])[ \t]*(?=\(?[A-Z]\)?\.?\s*$)", re.IGNORECASE)
 _LEAD_IN = re.compile(r"[\s:.,\-–—>]*")
+# "B. Smith wrote": the initial of a name, for all that can be seen, and not "B. Photosynthesis makes oxygen".
+_INITIAL = re.compile(
+    r"[A-Z]\.[ \t]?(?:[A-Z]\.[ \t]?)*[A-Z][a-z]+(?:-[A-Z][a-z]+)?"
+    r"(?:'s(?!\w)|[ \t]+(?:et al|\(\d{4}|(?:and|&)[ \t]+[A-Z]\."
+    r"|(?:(?:\w+ly|also|has|had)[ \t]+)?(?:wrote|written|writes|said|says|argued|argues|claimed|claims|thought|thinks"
+    r"|believed|believes|told|published|answered|asked|was born|died)(?!\w)))"
+)
 _ALONE = re.compile(r"\s*[.。!)]*\s*")
 # What may follow a letter that is an answer: a mark, the reason, the option's text; not a verb that makes it a subject.
 _ANSWERED = re.compile(
@@ -136,6 +144,8 @@ def _alone(text: str, position: int, reader: Reader, rule: str) -> Statement | N
         return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt="letter and text disagree")
     doubt = "several options" if found.open else doubt_after(text, found.end)
     doubt = doubt or reader.divided(text, found.end, found.labels)
+    if not doubt and _INITIAL.match(text, position) and reader.option_text(text, position + 3) is None:
+        doubt = "opinion"
     if not doubt and rule == "leading letter" and (_walks_through(rest, found, reader) or _relates(rest, reader)):
         doubt = "several options"
     return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt=doubt)
@@ -213,6 +223,8 @@ def spelled_options(text: str, reader: Reader) -> list[Statement]:
     statements = []
     for match in reader.text.finditer(text):
         spelled = canonical(match.group(1))
+        if not is_spelled(text, match):
+            continue
         if len(spelled) < 3 and words > 6:
             continue
         denied = DENIED_AFTER.match(text, match.end()) is not None
