@@ -152,11 +152,20 @@ _SWALLOWED = re.compile(
 )  # taken for punctuation and filler there
 
 
+# A line that answers one part of a question: "(b) The answer is 6."
+_PART = re.compile(
+    r"[ \t]*(?:part|question|q)?[ \t]*(?P<part>\([a-h]\)|(?<=[tTnNqQ ])[a-h1-9](?=[:.)]))", re.IGNORECASE
+)
+
+
 def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
     """The last explicit statement of a number, or the end of the last statement of something else."""
     found: tuple[Number | str, str] | None = None
     last = 0
     cues = [(cue, doubt_of(text, cue)) for cue in all_answer_cues(text, verbs=False)[-_STATEMENTS:]]
+    parts = [part for cue, _ in cues if (part := _PART.match(text, text.rfind("\n", 0, cue.start) + 1))]
+    if parts and parts[-1].end() > text.rfind("\n", 0, cues[-1][0].start) and len({part["part"] for part in parts}) > 1:
+        return ("several numbers", "answer statement"), 0
     limited = [(cue, "") for cue, doubt in cues if doubt == ELSEWHERE]  # count where nothing else is stated
     if len(limited) == len(cues) > 1 and len({str(_behind(text, cue)[0]) for cue, _ in limited}) > 1:
         return ("several numbers", "answer statement"), 0

@@ -19,6 +19,7 @@ _BUT = re.compile(
     re.IGNORECASE,
 )
 _GAP_AFTER_COLON = re.compile(r"\s*[:=\"'“\-–—→>]*\s*")
+_ARTICLE = re.compile(r"(?<!\w)(?:the|an?)\s+$", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t]*")
 _BLANKS_OR_COMMA = re.compile(r"[ \t]*,?[ \t]*")
 _SPACE = re.compile(r"\s*")
@@ -91,7 +92,9 @@ def _said(text: str, cue: Cue, reader: Reader) -> tuple[Labels, str] | None:
     rule = "boxed" if boxed else RULES[cue.tier]
     if (found := reader.several(text, position)) is not None:
         return found, rule
-    if (spelled := reader.option_text(text, position)) is not None:
+    article = _ARTICLE.search(text, max(0, position - 5), position)  # it may belong to the option: "the cell wall"
+    with_article = reader.option_text(text, article.start()) if article else None
+    if (spelled := with_article or reader.option_text(text, position)) is not None:
         return Labels((spelled[0],), spelled[1]), "option text"
     described = not boxed and not cue.denied and introduces(text, cue)
     bracketed = reader.bracketed(text, position) if described else None

@@ -134,3 +134,10 @@ def test_an_option_that_says_no_does_not_deny_its_letter(pair):
         for template in ("The answer is {}. {}.", "The answer is ({}) {}", "Answer: {}) {}", "The answer is {}: {}."):
             text = template.format(label, option)
             assert extract_choice(text, "AB", options=pair).answer == label, text
+
+
+@pytest.mark.parametrize("option", ["the cell wall", "a cell wall", "the Cell Wall"])
+def test_an_article_may_belong_to_the_option(option):
+    for template in ("The answer is {}.", "Answer: {}", "So the correct answer is {}, of course."):
+        found = extract_choice(template.format(option), options=["cell", "wall", "cell w", option])
+        assert found.answer == "D", template

@@ -103,3 +103,45 @@ def test_one_statement_or_a_list_of_them_may_be_options():
     assert extract_choice("Statement C is correct.").answer == "C"
     walk = "Statement A is false. Statement B is false. Statement C is true. Statement D is false."
     assert extract_choice(walk).answer == "C"
+
+
+WALKS = ["{}. Nucleus - holds DNA.", "**{}. Nucleus** - holds DNA.", "({}) Nucleus holds DNA.", "{}项：细胞核含有DNA。"]
+
+
+@pytest.mark.parametrize("walk", WALKS)
+@pytest.mark.parametrize("end", ["{}", "{}.", "({})", "**{}", "**{}.", "**{}**"])
+def test_a_walk_through_the_options_that_breaks_off_chooses_none(walk, end):
+    for reached in (1, 2, 3):
+        lines = [walk.format(letter) for letter in "ABCD"[:reached]]
+        text = "\n\n".join(["Let's look at each option:", *lines, end.format("ABCD"[reached])])
+        assert extract_choice(text).answer is None, text
+
+
+@pytest.mark.parametrize("join", ["；", "。"])
+@pytest.mark.parametrize("noun", ["项", "选项"])
+def test_a_walk_in_one_paragraph_does_not_choose_its_first_option(noun, join):
+    for right in "BCD":
+        parts = [f"{x}{noun}，{'符合原文，正确' if x == right else '说法绝对，错误'}" for x in "ABCD"]
+        assert extract_choice(join.join(parts) + "。").answer in (right, None)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Let's think step by step. There are three.",
+        "I think that ice floats.",
+        "42",
+        "Yes.",
+        "The ice floats.",
+        "是的。",
+    ],
+)
+def test_the_mark_of_an_answer_is_no_option(said):
+    for mark in ("A: ", "A:", "A："):
+        assert extract_choice(mark + said).answer is None, said
+        assert extract_choice(f"{mark}{said} The answer is C.").answer == "C"
+
+
+@pytest.mark.parametrize("parts", ["({}) \\boxed{{A}}\n({}) \\boxed{{B}}", "{}. \\boxed{{C}}\n{}. \\boxed{{D}}"])
+def test_boxes_for_several_questions_leave_open_which_is_meant(parts):
+    assert extract_choice(parts.format(1, 2)).answer is None
