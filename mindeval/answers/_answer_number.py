@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._number_context import OPINION
-from mindeval.answers._number_details import gives_up, is_fact, is_need, without_check
-from mindeval.answers._number_parts import in_list_of_parts, next_part
+from mindeval.answers._number_corrections import RETRACTED, corrected
+from mindeval.answers._number_details import gives_up, is_fact, is_need, is_origin, without_check
+from mindeval.answers._number_parts import in_list_of_parts, is_leftover, next_part
 from mindeval.answers._number_reading import concluded_number, stated_number
 from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._result import Extraction
 from mindeval.answers._run_on import answered_first, own_turn
-from mindeval.answers._statements import Cue, all_answer_cues, doubt_of
+from mindeval.answers._statements import ELSEWHERE, Cue, all_answer_cues, doubt_of
 from mindeval.answers._tags import tagged
 from mindeval.answers._text import BOX_MARK, split_reasoning
 from mindeval.answers.numbers import check_options, number_text, scaled
@@ -151,12 +152,24 @@ _SWALLOWED = re.compile(
 )  # taken for punctuation and filler there
 
 
+# A line that answers one part of a question: "(b) The answer is 6."
+_PART = re.compile(
+    r"[ \t]*(?:part|question|q)?[ \t]*(?P<part>\([a-h]\)|(?<=[tTnNqQ ])[a-h1-9](?=[:.)]))", re.IGNORECASE
+)
+
+
 def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
     """The last explicit statement of a number, or the end of the last statement of something else."""
     found: tuple[Number | str, str] | None = None
     last = 0
-    for cue in reversed(all_answer_cues(text, verbs=False)[-_STATEMENTS:]):
-        doubt = doubt_of(text, cue)
+    cues = [(cue, doubt_of(text, cue)) for cue in all_answer_cues(text, verbs=False)[-_STATEMENTS:]]
+    parts = [part for cue, _ in cues if (part := _PART.match(text, text.rfind("\n", 0, cue.start) + 1))]
+    if parts and parts[-1].end() > text.rfind("\n", 0, cues[-1][0].start) and len({part["part"] for part in parts}) > 1:
+        return ("several numbers", "answer statement"), 0
+    limited = [(cue, "") for cue, doubt in cues if doubt == ELSEWHERE]  # count where nothing else is stated
+    if len(limited) == len(cues) > 1 and len({str(_behind(text, cue)[0]) for cue, _ in limited}) > 1:
+        return ("several numbers", "answer statement"), 0
+    for cue, doubt in [*limited, *(pair for pair in cues if pair[1] != ELSEWHERE)][::-1]:
         if doubt == "condition" and _EXPLAINED.search(text[max(0, cue.start - 40) : cue.start]):
             doubt = ""
         number, end = _behind(text, cue) if doubt in ("", "hedge") else ("", 0)
@@ -172,7 +185,7 @@ def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
         found, last = (number, _rule(text[cue.start])), end
         break
     if found is not None and isinstance(found[0], Number):
-        found = _corrected(found[0], text[last:]), found[1]
+        found = corrected(found[0], text[last:], _last_number), found[1]
     return found, 0
 
 
@@ -208,56 +221,6 @@ _UNKNOWN = re.compile(
     r"|possible|enough|defined|sure)|no solutions?|does not exist)(?!\w)|无解|未知|无法|不能|不存在|不确定|不知道|无穷",
     re.IGNORECASE,
 )
-_REJECTED = re.compile(
-    r"\n[ \t$]*(?:(?:is|was|would be)\s+(?:\w+ly\s+)?(?:not|wrong|incorrect|impossible|too)(?!\w)|(?:显然"
-    r"|明显)?(?:不对|不是|是错|错))"
-)
-# The text takes back what it said, or only looks at it again.
-_RETRACTED = re.compile(
-    r"(?<!\w)(?:(?:that|this|it|which|i|my (?:answer|calculation)|the (?:answer|result) (?:above|i gave))(?:'s"
-    r"| is| was|'m| am)\s+"
-    r"(?:not right|not correct|not true|wrong|incorrect|mistaken|a mistake|an error|off)|(?:an? |made "
-    r"|the )(?:mistake|error|typo)"
-    r"|(?:does not|doesn't|cannot|can't|isn't|don't) (?:look|seem|sound|add|be|think|right|correct)|my (?:bad"
-    r"|mistake|error)|edit:|update:|erratum|scratch that|correction|oops|sorry|apolog\w+|no,|not right|i meant?"
-    r"|on second thought|let me (?:correct|fix|revise|rephrase|amend)\S*|miscalculat\w+|misread|disregard"
-    r"|ignore that)(?!\w)"
-    r"|更正|(?:我|算|说|搞|弄|写|是|答|都)错|有误|不对(?![劲])|哦不|抱歉|重新计算后|纠正|订正",
-    re.IGNORECASE,
-)
-_RECHECKED = re.compile(
-    r"(?<!\w)(?:wait|hold on|hmm+|actually|on reflection|let me (?:re|double|check|verify)\S*)(?!\w)|等等|等一下"
-    r"|再(?:检查|想|算|看)|重新",
-    re.IGNORECASE,
-)
-_EXPLICIT = re.compile(
-    r"(?:(?<!\w)(?:is|be|it's|was|equals|gives?|get|makes?|mean|meant|to|no,?|correction:?)|[=:]|是|为|正[:]?|得"
-    r"|对[,]?|等于)(?:\s*(?:actually|really|now|just|rather|in fact|instead))?\W*$",
-    re.IGNORECASE,
-)
-
-
-def _corrected(stated: Number, rest: str) -> Number | str:
-    """What becomes of a stated number where the text goes on: "Wait, I made an error, it is 7"."""
-    strong = list(_RETRACTED.finditer(rest))
-    weak = list(_RECHECKED.finditer(rest))
-    if _REJECTED.match(rest):
-        return "unclear number"
-    if not strong and not weak:
-        return stated
-    begin = (strong or weak)[-1].end()
-    later = _last_number(rest[begin:])
-    if isinstance(later, Number):
-        place = rest.rfind("\n", 0, begin)
-        number = next((n for n in reversed(list(scan(rest))) if n.value == later.value), later)
-        explicit = _EXPLICIT.search(rest[max(0, place, number.start - 24) : number.start])
-        told = explicit and (strong or explicit.group().strip(" $") not in ("=", ":"))
-        return stated if later.value == stated.value else later if told else "unclear number"
-    if later or strong:
-        return "unclear number"
-    return stated
-
-
 _OWN_WORD = re.compile(
     r"(?<!\w)(?:but|however|yet) (?:i|we|it|in fact|actually)(?!\w)|(?:但是?|然而|可是|不过),?(?:我|其实|实际)"
     r"|[,;](?:其实|实际上)",
@@ -292,11 +255,14 @@ def _last_number(text: str) -> Number | str:
             return "unclear number"  # "the student's answer is", "if the answer is"
         if isinstance(number, str):
             return "cut off" if cut_off(text, "") else number
-        if is_fact(sentence) and any(is_need(text[first:last]) for first, last in spans if last <= start):
+        earlier = [text[first:last] for first, last in spans if last <= start]
+        if is_fact(sentence) and any(is_need(one) for one in earlier):
+            return "several numbers"
+        if any(scan(earlier[-1] if earlier else "")) and (is_origin(sentence) or is_leftover(sentence, earlier[-1])):
             return "several numbers"
         if in_list_of_parts(text, end - len(sentence) + number.start):
             return "several numbers"
-        if _RETRACTED.search(text, end - len(sentence) + number.end):
+        if RETRACTED.search(text, end - len(sentence) + number.end):
             return "unclear number"
         return "cut off" if cut_off(text, sentence[number.start : number.end]) else number
     return supposed

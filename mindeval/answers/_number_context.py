@@ -27,7 +27,7 @@ _DENIED = re.compile(
     r"|unlikely|unsure|wrong\w*|incorrect\w*|mistak\w+|false|claim\w*|rul\w+ out|exclud\w+|reject\w*|deny|denies"
     r"|denied)"
     r"(?!\w)|n't(?!\w)|\\neq?(?![a-z])|≠|!="
-    r"|不(?!但|仅|过|只|妨|断|久|同|足|少|到|超|等(?:式|号|边|分))|并?非(?!常)|没有|没(?!收)|未必|怀疑|错"
+    r"|不(?!但|仅|过|只|妨|断|久|同|足|少|到|超|等(?:式|号|边|分))|并?非(?!常)|没有|没(?!收)|未必|怀疑|错(?!了?$)"
     r"|误(?!差)|否认|排除|而不|难以",
     re.IGNORECASE,
 )
@@ -163,6 +163,7 @@ _PASSING_END = re.compile(
 )
 # Words that give a condition only where a variable is set: "with n = 4", not "with 4 wheels".
 _SETTING = frozenset(("by", "for", "with", "at", "as", "after", "before", "when", "while", "given", "once", "out of"))
+_UNREAL = re.compile(r"(?!.*=)[^.;]*(?<!\w)had(?!\w)[^.;]*(?<!\w)would(?!\w)")  # "if she had 3 more, she would have 8"
 _VALUE_SAID = re.compile(r"(?<=\d)\s+(?:is|equals|gives)\s")  # "at x = 2 is 12"
 _ASSIGNED = re.compile(r"\s*(?:that\s+)?(?:the\s+)?\\?(?:[A-Za-z]\w{0,3}\s*(?:=|\\to)|[A-Za-z]\s+is\s+\d)")
 
@@ -183,7 +184,8 @@ def asides(sentence: str) -> list[Span]:
         if word in _SETTING and not _ASSIGNED.match(sentence, match.end()):
             continue
         said = _VALUE_SAID.search(sentence, match.end()) if word in _SETTING and not supposed else None
-        end = None if word[:4] == "had " else said or _PASSING_END.search(sentence, match.end(), match.end() + 400)
+        unreal = word[:4] == "had " or (word == "if" and _UNREAL.match(sentence, match.end()))
+        end = None if unreal else said or _PASSING_END.search(sentence, match.end(), match.end() + 400)
         found.append(Span(match.start(), end.start() if end else len(sentence), "supposed" if supposed else "aside"))
     opened: list[int] = []
     for match in re.finditer(r"[()\[\]（）]", sentence):

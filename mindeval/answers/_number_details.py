@@ -19,7 +19,7 @@ _TIME = (
 _CIRCUMSTANCE = re.compile(
     r"(?<!\w)(?:after|when|while|once|includ(?:es|ing)|excluding|compared (?:to|with)|(?:down|up) from"
     r"|which (?:includes?|costs?|holds?|contains?|covers?|weighs?)"
-    r"|,\s*(?:carrying|holding|using|containing|costing|covering|with|each|working))(?!\w)[^,;:=]*$"
+    r")(?!\w)[^,;:=]*$|,\s*(?:carrying|holding|using|containing|costing|covering|with|each|working|who|whose)(?!\w)[^,;:=]*$"
     r"|(?<!\w)(?:left|remaining) from (?:the|his|her|their)\s+$|(?<!\w)(?:each|all|any) of (?:the|his|her|their"
     r"|these)\s+$"
     r"|[,;]\s*(?:其中|包括|含)[^,;:=]*$|[,;]\s*比[^,;:=]*$",
@@ -29,6 +29,7 @@ _PERIOD = re.compile(rf"(?<!\w)(?:in|for|within|over|during|every|per)\s+{_DETER
 _SHARE = re.compile(
     rf"\s*(?:[a-z]+\s+)?(?:of|among)\s+(?:all\s+)?(?:the|these|those|his|her|their|our)\s+{_DETERMINER}?$"
 )
+_OWN_SHARE = re.compile(r"\s*(?:[a-z]+\s+)?of\s+(?:the|these|those|his|her|their|our)\s+\d")
 _PRICE_OF = re.compile(rf"\s*(?:dollars\s*)?(?:(?:per|an?)\s+\w+\s+|each\s+)?for\s+{_DETERMINER}?$", re.IGNORECASE)
 # "$64 in total on the 8 glasses", "15 pencils left in her 2 boxes": the sum is said before.
 _SUMMED = re.compile(
@@ -100,7 +101,7 @@ def details(sentence: str, numbers: list[Number]) -> list[bool]:
         before = re.sub(r"[$€£¥(]\s*$", "", before)
         edge = _END_OF_CLAUSE if clause else _EDGE
         spread = place > 0 and found[-1] and len(before) < 40 and not edge.search(before)
-        spread = spread and (clause or _AND.search(before) is not None)
+        spread = spread and (clause or _AND.search(before) is not None) and not _OWN_SHARE.match(after)
         clause = (clause and spread) or re.search(
             r"(?<!\w)(?:when|while|once)(?!\w)[^,;:=]*$", before, re.I
         ) is not None
@@ -157,8 +158,8 @@ _CONCLUSION = re.compile(
     re.IGNORECASE,
 )
 _FACT = re.compile(
-    r"\s*(?:(?:each|every|one|an?)\s[\w\s]{0,30}?(?:holds?|contains?|costs?|weighs?|covers?|carr(?:y|ies)|fits?"
-    r"|has|seats?)(?!\w)"
+    r"\s*(?:(?:each|every|one|an?|the last)\s[\w\s]{0,30}?(?:holds?|contains?|costs?|weighs?|covers?|carr(?:y|ies)"
+    r"|fits?|has|seats?)(?!\w)"
     r"|每[^\d,]{1,8}(?:装|有|能|可|坐|卖|价|重))",
     re.IGNORECASE,
 )
@@ -194,6 +195,17 @@ def without_check(text: str) -> str:
 
 def is_fact(sentence: str) -> bool:
     return _FACT.match(sentence) is not None
+
+
+# "She started with 8": where the answer came from, if it was said before.
+_BEFORE_ANSWER = re.compile(
+    r"\s*(?:[A-Z]\w+\s+){1,2}?(?:(?:had )?(?:started|began|begun) (?:out )?with|originally|initially)(?!\w)"
+    r"|\s*(?:他|她|它|原来|原先|一?开始|最初)[^\d,]{0,6}有"
+)
+
+
+def is_origin(sentence: str) -> bool:
+    return _BEFORE_ANSWER.match(sentence) is not None and not _ON_TO.search(sentence) and "because" not in sentence
 
 
 def is_need(sentence: str) -> bool:

@@ -6,7 +6,7 @@ import re
 
 from mindeval.answers._number_context import asides, joined, roles
 from mindeval.answers._number_details import details, needs_more
-from mindeval.answers._number_parts import in_parallel
+from mindeval.answers._number_parts import beside, converted, in_parallel
 from mindeval.answers._number_words import number_in_words
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH, TOTAL, TOTAL_ZH
@@ -110,7 +110,8 @@ def stated_number(tail: str, denied: bool = False) -> Number | str:
     number = numbers[chosen[0]]
     problem = ""
     earlier = tail[numbers[chosen[0] - 1].end : number.start] if chosen[0] else ""
-    if len(chosen) > 1 or (side and re.search(r"(?<!\w)(?:or|and)(?!\w)|[,、或和]", earlier)):
+    offered = side and re.search(r"(?<!\w)(?:or|and)(?!\w)|[,、或和]", earlier)
+    if len(chosen) > 1 or offered or _converted(tail, numbers, chosen[0]):
         problem = "several numbers"
     elif said[chosen[0]] != "plain":
         problem = "unclear number" if said[chosen[0]] != "operand" else "several numbers"
@@ -123,6 +124,10 @@ def stated_number(tail: str, denied: bool = False) -> Number | str:
     if not rest:
         return problem or number
     return _with_rest(tail, numbers, said, number, rest, problem)
+
+
+def _converted(tail: str, numbers: list[Number], place: int) -> bool:
+    return place > 0 and converted(tail, numbers[place - 1], numbers[place])
 
 
 def _with_rest(
@@ -196,6 +201,14 @@ def _is_equation(before: str) -> bool:
     return _EQUATION.search(before) is not None
 
 
+def _shared(sentence: str, candidates: list[int], is_detail: list[bool], numbers: list[Number]) -> bool:
+    """ "5 of the 20 apples and 3 of the 10 pears": what stands between the last two is a detail of the first."""
+    last = candidates[-1]
+    return all(is_detail[candidates[-2] + 1 : last] or [False]) and bool(
+        joined(sentence[numbers[last - 1].end : numbers[last].start])
+    )
+
+
 def concluded_number(sentence: str) -> Number | str:
     """The number that a sentence without words like "the answer is" ends with: the last that is not said in passing."""
     numbers = list(scan(sentence))
@@ -204,13 +217,16 @@ def concluded_number(sentence: str) -> Number | str:
     if not candidates:
         return "unclear number" if {"denied", "supposed"} & set(said) else ""
     pair = [numbers[place] for place in candidates[-2:] if said[place] == "plain"]
-    if len(pair) == 2 and in_parallel(sentence, *pair):
+    if len(pair) == 2 and (in_parallel(sentence, *pair) or converted(sentence, *pair)):
         return "several numbers"
-    beside = details(sentence, numbers)
-    main = [place for place in candidates if not beside[place]]
+    is_detail = details(sentence, numbers)
+    main = [place for place in candidates if not is_detail[place]]
     if main:
-        said = ["aside" if beside[place] else role for place, role in enumerate(said)]
+        said = ["aside" if is_detail[place] else role for place, role in enumerate(said)]
         candidates = main
+    pair = [numbers[place] for place in candidates[-2:] if said[place] in ("plain", "bound")]
+    if len(pair) == 2 and (beside(sentence, *pair) or _shared(sentence, candidates, is_detail, numbers)):
+        return "several numbers"
     place = candidates[-1]
     number = numbers[place]
     denied = [other for other in range(place + 1, len(numbers)) if said[other] == "denied"]
