@@ -7,12 +7,13 @@ from decimal import Decimal, getcontext
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mindeval import rounding
 
 
+@settings(deadline=None)
 @given(st.floats(-700, 700))
 def test_exp_log_and_sqrt_are_within_one_unit_of_the_c_library(value):
     exact = Fraction(value)

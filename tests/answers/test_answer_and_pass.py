@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mindeval.answers.answer import AnswerAccuracy
@@ -23,6 +23,7 @@ from mindeval.answers.pass_at_k import PassAtK, g_pass_at_k, majority, pass_at_k
 counts = st.integers(1, 7).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n), st.integers(1, n)))
 
 
+@settings(deadline=None)
 @given(counts)
 def test_pass_at_k_is_the_share_of_draws_with_a_right_sample(drawn):
     n, c, k = drawn
@@ -30,6 +31,7 @@ def test_pass_at_k_is_the_share_of_draws_with_a_right_sample(drawn):
     assert pass_at_k(n, c, k) == Fraction(sum(map(any, draws)), len(draws))
 
 
+@settings(deadline=None)
 @given(counts, st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]))
 def test_g_pass_at_k_is_the_share_of_draws_with_enough_right_samples(drawn, threshold):
     n, c, k = drawn

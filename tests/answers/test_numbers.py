@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mindeval.answers.extraction import extract_number
@@ -49,6 +49,7 @@ def test_numbers_in_words_are_read_where_they_are_stated(template):
         assert extract_number(template.format(other)).answer is None, other
 
 
+@settings(deadline=None)
 @given(st.integers(-(10**15), 10**15), st.integers(0, 6))
 def test_grouped_decimals_of_any_size_are_read_exactly(digits, places):
     value = Fraction(digits, 10**places)

@@ -7,7 +7,7 @@ import inspect
 import mindspore as ms
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, recall_score, top_k_accuracy_score
 
@@ -23,6 +23,7 @@ def evaluated(*inputs, **options):
     return metric.eval()
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=50))
 def test_class_ids_equal_scikit_learn(pairs):
     predicted, labels = (np.array(side) for side in zip(*pairs))
