@@ -190,7 +190,8 @@ def extract_choice(
     correction ("sorry, B", "更正：B") counts more than what it corrects, and an answer that is taken back ("just
     kidding", "收回") or beside which another is offered is ambiguous. Only the answer to
     the question that was asked is read: reasoning blocks are dropped (used only where nothing visible is said), and
-    the text is cut where the model runs on into a new question.
+    the text is cut where the model runs on into a new question. What is limited to something else ("in question 4, the
+    answer is C") replaces no other statement.
 
     Args:
         text: What the model generated.
