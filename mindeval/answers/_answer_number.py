@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from mindeval.answers._number_conclusion import last_in_words, last_number
 from mindeval.answers._number_context import OPINION
-from mindeval.answers._number_details import gives_up, is_fact, is_need, without_check
-from mindeval.answers._number_parts import in_list_of_parts, next_part
-from mindeval.answers._number_reading import concluded_number, stated_number
-from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans
+from mindeval.answers._number_corrections import corrected
+from mindeval.answers._number_details import gives_up, without_check
+from mindeval.answers._number_parts import ITEM, next_part
+from mindeval.answers._number_reading import stated_number
+from mindeval.answers._number_text import is_question, prepared, sentence_spans
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._result import Extraction
 from mindeval.answers._run_on import answered_first, own_turn
@@ -119,7 +121,7 @@ def _of_part(
     if gives_up(text):
         return None
     text = without_check(text)
-    number = _last_number(text)
+    number = last_number(text) or last_in_words(text)
     return (number, "last number") if number else None
 
 
@@ -154,32 +156,61 @@ _SWALLOWED = re.compile(
 def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
     """The last explicit statement of a number, or the end of the last statement of something else."""
     found: tuple[Number | str, str] | None = None
+    framed: Number | None = None
     last = 0
-    for cue in reversed(all_answer_cues(text, verbs=False)[-_STATEMENTS:]):
+    for cue in reversed(all_answer_cues(text, verbs=False, last=_STATEMENTS)):
         doubt = doubt_of(text, cue)
         if doubt == "condition" and _EXPLAINED.search(text[max(0, cue.start - 40) : cue.start]):
             doubt = ""
+        if doubt == "wrong" and framed is not None:
+            doubt = ""  # "the first answer is", before the second
         number, end = _behind(text, cue) if doubt in ("", "hedge") else ("", 0)
         if number == "":
             continue
         if number == "other":
+            if framed is not None:
+                break
             return None, end
         irreal = re.search(r"(?<!\w)would(?!\w)", text[cue.start : cue.end]) and _IRREAL.search(
             re.split(r"[.;\n]", text[cue.end : cue.end + 200])[0]
         )
         if cue.hedged or doubt == "hedge" or irreal:
             number = "unclear number"
+        if framed is not None:  # another part has its own number
+            other = isinstance(number, str) or number.value != framed.value
+            found = ("several numbers" if other else framed, _rule(text[cue.start]))
+            break
         found, last = (number, _rule(text[cue.start])), end
-        break
+        if not isinstance(number, Number) or not _is_framed(text, cue):
+            break
+        framed = number
     if found is not None and isinstance(found[0], Number):
-        found = _corrected(found[0], text[last:]), found[1]
+        found = corrected(found[0], text[last:]), found[1]
     return found, 0
+
+
+# A statement that answers a part, or another question: "the answer to part b is 7", "第2题的答案是7".
+_FRAMED = re.compile(
+    rf"(?<!\w)(?:(?:parts?|questions?|problems?|cases?|exercises?|items?|scenarios?)\s*\(?(?:[a-z]|\d{{1,2}})(?!\w)"
+    rf"|(?:first|second|third|fourth|next|previous|last|other|another)\s+(?:\w+\s+)?(?:parts?|questions?|problems?"
+    rf"|answers?|cases?|one|exercises?))|\((?:[a-z]|\d)\)|^\W*[a-z\d][).]|{ITEM}"
+    rf"|第[一二三四五六\d]+(?:小?题|问|个|空|部分)|[上下]一[题问]",
+    re.IGNORECASE,
+)
+
+
+def _is_framed(text: str, cue: Cue) -> bool:
+    return _FRAMED.search(_sentence_before(text, cue, 80) + text[cue.start : cue.end]) is not None
+
+
+def _sentence_before(text: str, cue: Cue, window: int) -> str:
+    return re.split(r"[;\n。]|\.\s", text[max(0, cue.start - window) : cue.start])[-1]
 
 
 def _behind(text: str, cue: Cue) -> tuple[Number | str, int]:
     """What a cue is followed by: a number, or why it is not clear; "other", or "" for nothing; and its end."""
     written = text[cue.start : cue.end]
-    if not _LINK.search(written) or OPINION.search(text[max(0, cue.start - 60) : cue.start].rsplit("\n", 1)[-1]):
+    if not _LINK.search(written) or OPINION.search(_sentence_before(text, cue, 60)):
         return "", 0  # "she answers 12 questions"
     swallowed = _SWALLOWED.search(written)
     begin = cue.start + swallowed.start() if swallowed else cue.end
@@ -208,95 +239,3 @@ _UNKNOWN = re.compile(
     r"|possible|enough|defined|sure)|no solutions?|does not exist)(?!\w)|无解|未知|无法|不能|不存在|不确定|不知道|无穷",
     re.IGNORECASE,
 )
-_REJECTED = re.compile(
-    r"\n[ \t$]*(?:(?:is|was|would be)\s+(?:\w+ly\s+)?(?:not|wrong|incorrect|impossible|too)(?!\w)|(?:显然"
-    r"|明显)?(?:不对|不是|是错|错))"
-)
-# The text takes back what it said, or only looks at it again.
-_RETRACTED = re.compile(
-    r"(?<!\w)(?:(?:that|this|it|which|i|my (?:answer|calculation)|the (?:answer|result) (?:above|i gave))(?:'s"
-    r"| is| was|'m| am)\s+"
-    r"(?:not right|not correct|not true|wrong|incorrect|mistaken|a mistake|an error|off)|(?:an? |made "
-    r"|the )(?:mistake|error|typo)"
-    r"|(?:does not|doesn't|cannot|can't|isn't|don't) (?:look|seem|sound|add|be|think|right|correct)|my (?:bad"
-    r"|mistake|error)|edit:|update:|erratum|scratch that|correction|oops|sorry|apolog\w+|no,|not right|i meant?"
-    r"|on second thought|let me (?:correct|fix|revise|rephrase|amend)\S*|miscalculat\w+|misread|disregard"
-    r"|ignore that)(?!\w)"
-    r"|更正|(?:我|算|说|搞|弄|写|是|答|都)错|有误|不对(?![劲])|哦不|抱歉|重新计算后|纠正|订正",
-    re.IGNORECASE,
-)
-_RECHECKED = re.compile(
-    r"(?<!\w)(?:wait|hold on|hmm+|actually|on reflection|let me (?:re|double|check|verify)\S*)(?!\w)|等等|等一下"
-    r"|再(?:检查|想|算|看)|重新",
-    re.IGNORECASE,
-)
-_EXPLICIT = re.compile(
-    r"(?:(?<!\w)(?:is|be|it's|was|equals|gives?|get|makes?|mean|meant|to|no,?|correction:?)|[=:]|是|为|正[:]?|得"
-    r"|对[,]?|等于)(?:\s*(?:actually|really|now|just|rather|in fact|instead))?\W*$",
-    re.IGNORECASE,
-)
-
-
-def _corrected(stated: Number, rest: str) -> Number | str:
-    """What becomes of a stated number where the text goes on: "Wait, I made an error, it is 7"."""
-    strong = list(_RETRACTED.finditer(rest))
-    weak = list(_RECHECKED.finditer(rest))
-    if _REJECTED.match(rest):
-        return "unclear number"
-    if not strong and not weak:
-        return stated
-    begin = (strong or weak)[-1].end()
-    later = _last_number(rest[begin:])
-    if isinstance(later, Number):
-        place = rest.rfind("\n", 0, begin)
-        number = next((n for n in reversed(list(scan(rest))) if n.value == later.value), later)
-        explicit = _EXPLICIT.search(rest[max(0, place, number.start - 24) : number.start])
-        told = explicit and (strong or explicit.group().strip(" $") not in ("=", ":"))
-        return stated if later.value == stated.value else later if told else "unclear number"
-    if later or strong:
-        return "unclear number"
-    return stated
-
-
-_OWN_WORD = re.compile(
-    r"(?<!\w)(?:but|however|yet) (?:i|we|it|in fact|actually)(?!\w)|(?:但是?|然而|可是|不过),?(?:我|其实|实际)"
-    r"|[,;](?:其实|实际上)",
-    re.IGNORECASE,
-)
-_OFFER = re.compile(
-    r"(?<!\w)(?:would you like|do you (?:want|need|have)|shall i|should i|can i|need (?:any|more)"
-    r"|any (?:other )?questions|does (?:that|this)|is there)(?!\w)|需要我|要不要|还有",
-    re.I,
-)
-
-
-def _last_number(text: str) -> Number | str:
-    """The number that the last sentence with one concludes with, or why it cannot be told; "" without any."""
-    supposed = ""
-    spans = list(sentence_spans(text))
-    for start, end in reversed(spans):
-        sentence = text[max(start, end - 2000) : end]
-        if is_question(sentence):
-            if any(True for _ in scan(sentence)) and not _OFFER.search(sentence):
-                return "unclear number"
-            continue
-        sentence = sentence.replace(BOX_MARK, " ")
-        number = concluded_number(sentence)
-        if number == "":
-            supposed = supposed or ("unclear number" if any(True for _ in scan(sentence)) else "")
-            continue
-        own = max((match.end() for match in _OWN_WORD.finditer(sentence)), default=0)
-        rest = sentence[own:]
-        cues = all_answer_cues(rest, verbs=False)
-        if any(doubt_of(rest, cue) not in ("", "hedge", "unlinked") for cue in cues):
-            return "unclear number"  # "the student's answer is", "if the answer is"
-        if isinstance(number, str):
-            return "cut off" if cut_off(text, "") else number
-        if is_fact(sentence) and any(is_need(text[first:last]) for first, last in spans if last <= start):
-            return "several numbers"
-        if in_list_of_parts(text, end - len(sentence) + number.start):
-            return "several numbers"
-        if _RETRACTED.search(text, end - len(sentence) + number.end):
-            return "unclear number"
-        return "cut off" if cut_off(text, sentence[number.start : number.end]) else number
-    return supposed

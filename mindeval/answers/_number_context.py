@@ -13,7 +13,7 @@ from mindeval.answers._words import PEOPLE, PEOPLE_ZH, THEREFORE, THEREFORE_ZH, 
 # "step 5", "equation (3)", "第5题": names, not quantities.
 _LABEL = re.compile(
     r"(?:(?<!\w)(?:steps?|questions?|problems?|exercises?|equations?|eqs?\.?|formula|figures?|fig\.?|tables?|chapters?"
-    r"|sections?|pages?|parts?|cases?|options?|choices?|lines?|examples?|items?|notes?|refs?\.?|references?|theorem"
+    r"|errors?|codes?|stations?|rooms?|sections?|pages?|parts?|cases?|options?|choices?|lines?|examples?|items?|notes?|refs?\.?|references?|theorem"
     r"|lemma|methods?|version|rule|no\.|row|column|level|grade|round|attempt|try|iteration|statements?|clues?)"
     r"\s*[(\[#:（]?\s*|(?<!\w)#\s?|(?:步骤|问题|题目?|图|表|公式|方程|等式|方法|例|选项|条件|章|节|页"
     r"|式)\s*[(\[（]?\s*|[\w.。,)]\[)$",
@@ -46,14 +46,16 @@ _DENIED_AFTER = re.compile(
     r"(?:(?:clearly|obviously|definitely|also|just|certainly)\s*)?"
     r"(?:not(?!\w)(?!\s*[-$]?\d)|n't|never|cannot|wrong|incorrect|impossible|false|too\s+(?:\w+)|invalid|excluded"
     r"|ruled out|a mistake"
-    r"|an error|off\s*[.,]|(?:before|earlier|previously|originally|at first|initially)\s*[,;.]|不(?:对"
+    r"|an error|(?:(?<=is )|(?<=was ))off\s*[.,]"
+    r"|(?:before|earlier|previously|originally|at first|initially)\s*[,;.]|不(?:对"
     r"|是(?!\s*[-$]?\d)|行|可能|正确|成立|符合|合理)|错|有误|太[大小多少])",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(r"(?<!\w)(?:but|rather|instead|it'?s|is|should be|must be)(?!\w)|而是|是|应|为")
 # "more than 5", "至少5"; "5 or more", "5以上".
 _BOUND = re.compile(
-    r"(?:(?<!\w)(?:(?:more|less|fewer|greater|higher|lower|larger|smaller|bigger|older|younger|other|better) than"
+    r"(?:(?<!\w)(?<!add )(?<!adds )(?<!added )(?:"
+    r"(?:more|less|fewer|greater|higher|lower|larger|smaller|bigger|older|younger|other|better) than"
     r"(?: or equal to)?|at (?:least|most)|over|under|above|below|beyond|exceed(?:s|ing)?|up to|no (?:more|less"
     r"|fewer) than"
     r"|a (?:maximum|minimum) of|within|nearly|almost|between|from|either|among|before|after|until|since)\s*"
@@ -94,6 +96,15 @@ _CHANGED_AFTER = re.compile(
     r"|-?ish(?!\w)|-odd(?!\w)|[余来](?=[^\W\d_])|[^\W\d_]?多(?![少边次种云])",
     re.IGNORECASE,
 )
+# "pays $9 more than Lily" says 9; "is 9 more than Lily's" and "9 more than 4" leave the sum to the reader.
+_COMPARED = re.compile(
+    r"\s*(?:more|less|fewer|greater|older|younger|higher|lower|longer|shorter) than\s+"
+    r"(?!(?:that|what|twice|half|double|the (?:number|total|sum|answer|price|cost)|[a-z])(?!\w))[^,;.:=\d]*(?:$|[,;.])",
+)
+_DONE = re.compile(
+    r"(?<![A-Za-z])(?!is |are |was |were |be |equals? |answer |of |by |to )[A-Za-z]+\s+[$€£¥]?$|\d\s*=\s*[$€£¥]?$"
+)
+_DESCRIBES = re.compile(r"-[A-Za-z]{3,}(?!\w)")  # "a 10-foot well"
 # An operator or a command on either side: a part of an expression.
 _OPERATED = re.compile(
     r"(?:(?:[\w)\]}%!°]|^)\s*[+*/×÷^]|[\d)\]}%]\s*-|(?<![A-Za-z])[A-Za-z]\s+-|[√∛_^·∙]|\|(?=-?$)|\\(?!(?:text"
@@ -165,6 +176,7 @@ _PASSING_END = re.compile(
 _SETTING = frozenset(("by", "for", "with", "at", "as", "after", "before", "when", "while", "given", "once", "out of"))
 _VALUE_SAID = re.compile(r"(?<=\d)\s+(?:is|equals|gives)\s")  # "at x = 2 is 12"
 _ASSIGNED = re.compile(r"\s*(?:that\s+)?(?:the\s+)?\\?(?:[A-Za-z]\w{0,3}\s*(?:=|\\to)|[A-Za-z]\s+is\s+\d)")
+PASSING = ("label", "aside", "supposed", "denied")
 
 
 @dataclass(frozen=True)
@@ -249,9 +261,11 @@ def _role(sentence: str, number: Number, before: str, after: str, spans: list[Sp
         or _COMPOUND_UNIT.match(after)
         or _algebra(after)
         or _CHANGED.search(before)
-        or _CHANGED_AFTER.match(after)
+        or (_CHANGED_AFTER.match(after) and not (_COMPARED.match(after) and _DONE.search(before)))
     ):
         return "unclear"
+    if _DESCRIBES.match(after) and not _FUNCTIONS.match(after[1:]):
+        return "aside"
     written = sentence[number.start : number.end]
     if (after[:1] == "!" and len(written) > 1) or (after[:3] == "..." and "." not in written):
         after = ""  # an exclamation, and not a factorial; an ellipsis, and not a periodic decimal

@@ -17,19 +17,21 @@ _TIME = (
 )
 # A phrase that begins so says under which circumstance, and goes on to the next mark or verb.
 _CIRCUMSTANCE = re.compile(
-    r"(?<!\w)(?:after|when|while|once|includ(?:es|ing)|excluding|compared (?:to|with)|(?:down|up) from"
+    r"(?<!\w)(?:after|when|while|once|includ(?:es|ing)|excluding|compared (?:to|with)|(?:down|up) from|by the end of"
     r"|which (?:includes?|costs?|holds?|contains?|covers?|weighs?)"
     r"|,\s*(?:carrying|holding|using|containing|costing|covering|with|each|working))(?!\w)[^,;:=]*$"
     r"|(?<!\w)(?:left|remaining) from (?:the|his|her|their)\s+$|(?<!\w)(?:each|all|any) of (?:the|his|her|their"
     r"|these)\s+$"
-    r"|[,;]\s*(?:其中|包括|含)[^,;:=]*$|[,;]\s*比[^,;:=]*$",
+    r"|,\s*who(?:se)?(?!\w)[^,;:=]*$|[,;]\s*(?:其中|包括|含)[^,;:=]*$|[,;]\s*比[^,;:=]*$",
     re.IGNORECASE,
 )
 _PERIOD = re.compile(rf"(?<!\w)(?:in|for|within|over|during|every|per)\s+{_DETERMINER}{{0,2}}$", re.IGNORECASE)
 _SHARE = re.compile(
     rf"\s*(?:[a-z]+\s+)?(?:of|among)\s+(?:all\s+)?(?:the|these|those|his|her|their|our)\s+{_DETERMINER}?$"
 )
-_PRICE_OF = re.compile(rf"\s*(?:dollars\s*)?(?:(?:per|an?)\s+\w+\s+|each\s+)?for\s+{_DETERMINER}?$", re.IGNORECASE)
+_PRICE_OF = re.compile(
+    rf"\s*(?:dollars\s*)?(?:(?:per|an?)\s+\w+\s+|each\s+)?(?:for|on)\s+{_DETERMINER}?$", re.IGNORECASE
+)
 # "$64 in total on the 8 glasses", "15 pencils left in her 2 boxes": the sum is said before.
 _SUMMED = re.compile(
     rf"[^,;:=\d]{{0,30}}(?<!\w)(?:left|remaining|in total|in all|altogether|overall)\s+(?:on|in|for|to|from|at|among"
@@ -81,6 +83,15 @@ _EXTREME_BEFORE_NEED = re.compile(
 )
 
 
+# What is known already: "in the 2 baskets", "his $20 bill", "a 20% discount", "out of 15", "10 more apples than 5".
+_KNOWN = re.compile(
+    r"(?<!\w)(?:the|these|those|this|that|his|her|their|its|our|my|your|all|both|(?!(?:that|it|he|she|what|there|here|this|who|let|how)'s)(?:\w+'s|\w+s')|an?)\s+"
+    r"(?:(?:remaining|original|initial|other|first|last|next|same|whole)\s+)?[$€£¥]?$|(?:这|那|全部的?|所有的?)$",
+    re.IGNORECASE,
+)
+_COMPARED_WITH = re.compile(r"(?<!\w)(?:than(?!\w)[^,;:=]*|out of\s+(?:a total of\s+)?[$€£¥]?)$", re.IGNORECASE)
+
+
 def is_extreme(before: str, after: str) -> bool:
     """Of "needs at least 5" and 最多能买5个 the bound is the answer that was asked for."""
     if _EXTREME.search(before):
@@ -88,6 +99,15 @@ def is_extreme(before: str, after: str) -> bool:
     return (
         re.search(r"at (?:least|most)\s*$", before, re.I) is not None and _EXTREME_BEFORE_NEED.match(after) is not None
     )
+
+
+# "By 2020, ...", "For a profit of $20 she has to ...", "3小时行驶了...": before the clause that asserts.
+_OPENING = re.compile(
+    rf"^\W*(?:(?i:{THEREFORE}|then|and|now)\W+)?(?i:at|by|in|on|with|for|from|to|during|given|using"
+    r"|dividing|multiplying|adding|subtracting|solving)\s+(?:the (?:end|start|beginning) of\s+)?(?:(?:an?|the)\s+)?"
+    r"(?:(?!(?:he|she|it|they|we|you|there|first|second|third|last)\s)[a-z]+\s+){0,2}[$€£¥]?$",
+)
+_SPAN_ZH = re.compile(r"\s?个?(?:小时|天|分钟?|秒|年|周|月|星期)[^,;\d]*了(?=\d)")
 
 
 def details(sentence: str, numbers: list[Number]) -> list[bool]:
@@ -106,12 +126,18 @@ def details(sentence: str, numbers: list[Number]) -> list[bool]:
         ) is not None
         found.append(
             _CIRCUMSTANCE.search(before) is not None
+            or _KNOWN.search(before) is not None
+            or (place > 0 and _COMPARED_WITH.search(before) is not None)
             or _LATER.match(after) is not None
-            or (place == 0 and (_LEADING.match(before) is not None or _is_leading_period(before, after)))
+            or (place == 0 and (_opens(before, after) or _is_leading_period(before, after)))
             or (place > 0 and _is_detail(sentence, numbers[place - 1], number, before, after))
             or spread
         )
     return found
+
+
+def _opens(before: str, after: str) -> bool:
+    return any((_LEADING.match(before), _OPENING.match(before), _SPAN_ZH.match(after)))
 
 
 def _is_leading_period(before: str, after: str) -> bool:

@@ -82,3 +82,18 @@ def next_part(text: str, start: int, position: int) -> bool:
     return re.match(r"[\d,.]*\s?(?:[^\s\d=+*/,;.]{1,12}\s?){0,2}(?:$|[,;.\n])", rest) is not None and (
         named is not None or ";" in text[position : match.start("value")]
     )
+
+
+_LABELLED = re.compile(
+    r"(?:^|[,;、]|(?<!\w)and(?!\w)|\d[^\W\d]{0,8}\s(?=\(?[b-z2-9]\)))\s*"
+    r"(?:[A-Za-z\u4e00-\u9fff][\w ]{0,24}?\s*[:=]|\(?[a-z\d]\)|[①-⑨])\s*"
+    r"(?P<value>[-+]?[$€£¥]?\d(?:[\d,.]*\d)?)[,.]?\s*(?:[^\W\d]{1,12}\.?)?\s*"
+    r"(?=$|[,;、.。]|and(?!\w)|\(?[b-z2-9]\))"
+)
+
+
+def labelled_parts(sentence: str, numbers: list[Number]) -> bool:
+    """Whether at least two of the numbers have each a name of their own: "Tom: 5, Jerry: 6", "(1) 5 (2) 6"."""
+    ends = {number.end for number in numbers}
+    found = [match for match in _LABELLED.finditer(sentence) if match.end("value") in ends]
+    return len(found) > 1 and not _WHOLE.search(found[-1].group())
