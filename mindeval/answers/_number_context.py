@@ -102,7 +102,7 @@ _COMPARED = re.compile(
     r"(?!(?:that|what|twice|half|double|the (?:number|total|sum|answer|price|cost)|[a-z])(?!\w))[^,;.:=\d]*(?:$|[,;.])",
 )
 _DONE = re.compile(
-    r"(?<![A-Za-z])(?!is |are |was |were |be |equals? |answer |of |by |to )[A-Za-z]+\s+[$€£¥]?$|\d\s*=\s*[$€£¥]?$"
+    r"(?<![A-Za-z])(?!is |are |was |were |be |equals? |answer |of |by |to )[A-Za-z]+\s+[$€£¥]?$|^\s*=\s*[$€£¥]?$"
 )
 _DESCRIBES = re.compile(r"-[A-Za-z]{3,}(?!\w)")  # "a 10-foot well"
 # An operator or a command on either side: a part of an expression.
