@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 
-from mindeval.answers._number_context import PASSING, joined, roles
+from mindeval.answers._number_context import PASSING, roles
 from mindeval.answers._number_details import details, is_fact, is_need, needs_more
-from mindeval.answers._number_parts import in_list_of_parts, in_parallel, labelled_parts
+from mindeval.answers._number_parts import in_list_of_parts, in_parallel, joined, labelled_parts
 from mindeval.answers._number_reading import EQUATION, RELATION, from_arrow, is_equation, last_side
 from mindeval.answers._number_text import cut_off, is_question, sentence_spans
 from mindeval.answers._number_words import words_of_numbers
@@ -30,8 +30,8 @@ _NOW = re.compile(
 _SUM = re.compile(rf"{word(TOTAL)}|(?<!\w)in (?:total|all)(?!\w)|{TOTAL_ZH}", re.IGNORECASE)
 # The second number is what is said of the first: "the sum of 6 and 4 is 10".
 _EQUATES = re.compile(
-    r"(?<!\w)(?:is|are|was|were|be|equals?|gives?|makes?|yields?|leaves?|becomes?|comes? (?:out )?to|came to|totals?"
-    r"|amounts? to|adds? up to)"
+    r"(?<!\w)(?:is|are|was|were|(?<!to )be|equals?|gives?|makes?|yields?|leaves?|becomes?|comes? (?:out )?to|came to"
+    r"|totals?|amounts? to|adds? up to)"
     r"(?:\s+(?:an?|the|equal to|only|just|about|still|now|also|exactly|approximately|roughly|around|total|of|to))*"
     r"\s*[$€£¥]?$|(?:[是为得]|等于)(?:约|大约)?\s*[$€£¥]?$",
     re.IGNORECASE,
@@ -59,13 +59,16 @@ _CONCLUDING = re.compile(
     re.IGNORECASE,
 )
 _DEPENDS = re.compile(r"(?<!\w)depend(?:s|ing) (?:up)?on(?!\w)|取决于|视[^,]{1,8}而定", re.IGNORECASE)
+_UNREAL = re.compile(r"(?<!\w)if (?:[a-z]+ ){1,3}?(?:had|were)(?!\w).*(?:would(?!\w)|'d(?!\w))", re.IGNORECASE)
 _CONTRASTED = re.compile(
     r"[\s,]*[\w%°]{0,12}[\s,]*(?:\w+\s)?\(?(?:and |but )?(?:not|never|rather than|instead of|而?不是|而非|并非"
     r"|不等于)\s*(?:the|a)?\s*[-$€£¥]?$",
     re.IGNORECASE,
 )
 _LABEL_OF = re.compile(r"(?:[^:]*:)?\W*")  # "Final: **12 apples**"
-_UNIT = re.compile(r"\W*(?:(?:[A-Za-z]{1,12}|[^\W\dA-Za-z]{1,3})\W*){0,2}")
+_UNIT = re.compile(
+    r"\W*(?:(?:(?!(?:is|are|was|were|has|have|had|can|will|do|did|does|go|went|came|of|more|[a-z]+ed)(?!\w))[A-Za-z]{1,12}|[^\W\dA-Za-z]{1,3})\W*){0,2}"
+)
 _RESULT = re.compile(r"=\s*[$€£¥]?$")
 # The text takes back what it said.
 RETRACTED = re.compile(
@@ -178,7 +181,7 @@ def _concluded(sentence: str) -> Number | str:
     denied = [other for other in range(place + 1, len(numbers)) if said[other] == "denied"]
     if denied and not _CONTRASTED.fullmatch(sentence[number.end : numbers[denied[0]].start]):
         return "unclear number"
-    if _DEPENDS.search(sentence[: number.start]):
+    if _DEPENDS.search(sentence[: number.start]) or _UNREAL.search(sentence[: number.start]):
         return "unclear number"
     if said[place] != "plain":
         return "cut off" if said[place] == "operand" else "unclear number"
@@ -196,6 +199,8 @@ def _concluded(sentence: str) -> Number | str:
     if asserted is None:
         return "several numbers"
     if asserted is number and place and said[place - 1] == "plain" and needs_more(sentence, numbers[place - 1], number):
+        return "several numbers"
+    if any(_contradicts(sentence, other, asserted) for other, role in zip(numbers, said) if role == "aside"):
         return "several numbers"
     side = last_side(sentence, [number])
     before = re.split(r",(?!\d)|⟹|(?<!\w)(?:so|then|and|gives?|yields?|means|implies)(?!\w)", sentence[:side])[-1]
@@ -241,6 +246,12 @@ def _is_alone(sentence: str, number: Number) -> bool:
 def _is_left(sentence: str, number: Number) -> bool:
     before = sentence[max(0, number.start - 40) : number.start]
     return _LEFT.match(sentence, number.end) is not None or _LEFT_BEFORE.search(before) is not None
+
+
+def _contradicts(sentence: str, other: Number, number: Number) -> bool:
+    """What is said in passing behind a number computes another one: "50 feet, because 40 + 30 = 70"."""
+    begin, end = number.end, other.start
+    return begin < end and other.value != number.value and _CALCULATED.search(sentence[begin:end]) is not None
 
 
 def _solved(sentence: str, number: Number) -> bool:

@@ -7,13 +7,14 @@ import re
 from dataclasses import dataclass
 
 from mindeval.answers._number_details import is_extreme
+from mindeval.answers._number_parts import joined
 from mindeval.answers._numerals import Number
 from mindeval.answers._words import PEOPLE, PEOPLE_ZH, THEREFORE, THEREFORE_ZH, word
 
 # "step 5", "equation (3)", "第5题": names, not quantities.
 _LABEL = re.compile(
     r"(?:(?<!\w)(?:steps?|questions?|problems?|exercises?|equations?|eqs?\.?|formula|figures?|fig\.?|tables?|chapters?"
-    r"|errors?|codes?|stations?|rooms?|sections?|pages?|parts?|cases?|options?|choices?|lines?|examples?|items?|notes?|refs?\.?|references?|theorem"
+    r"|errors?|codes?|stations?|rooms?|floors?|sections?|pages?|parts?|cases?|options?|choices?|lines?|examples?|items?|notes?|refs?\.?|references?|theorem"
     r"|lemma|methods?|version|rule|no\.|row|column|level|grade|round|attempt|try|iteration|statements?|clues?)"
     r"\s*[(\[#:（]?\s*|(?<!\w)#\s?|(?:步骤|问题|题目?|图|表|公式|方程|等式|方法|例|选项|条件|章|节|页"
     r"|式)\s*[(\[（]?\s*|[\w.。,)]\[)$",
@@ -135,25 +136,10 @@ _UNIT_NAMES = (
 )
 _UNITS = frozenset(_UNIT_NAMES.split())
 _FUNCTIONS = re.compile(r"(?:pi|sqrt|log|ln|sin|cos|tan|cot|exp|mod|choose|frac|times|div)(?![a-z])")
-# How two numbers belong together: ranges, alternatives, lists, compounds.
-_UNIT_WORDS = r"(?:\s?[A-Za-z%°$²³]+\.?(?:\s[A-Za-z%°²³]+)?|\s?[^\W\d_A-Za-z]{1,6}?)?"
-_JOINED = re.compile(
-    rf"{_UNIT_WORDS}\s*,?\s*(?:(?<!\w)(?:or|and|to|versus|vs\.?|through|till|until|and/or|nor|plus|minus|by"
-    rf"|out of|in)(?!\w)|或者?|和|与|及|到|至|跟|又|还是"
-    r"|[-~—+*/×÷·^、,:;±]|\\(?:times|cdot|div|pm|sim|,)|\s-\s)\s*"
-    r"(?:(?:maybe|perhaps|possibly|even|about|the|a|possibly|也?可能是?|也许是?|是|约|大约|[A-Za-z]\w{0,3}\s*=|steps?"
-    r"|[$€£¥])\s*){0,3}",
-    re.IGNORECASE,
-)
-_COMPOUND = re.compile(
-    r"\s?(?!(?:is|are|was|were|equals?|gives?|makes?|gets?|has|have|had|costs?|pays?|takes?|needs?|earns?"
-    r"|saves?)\s)(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?"
-    r"|['\"′″°]\s?|\s)"
-)
 # Said in passing: in brackets, or giving a reason or a condition.
 _REASON = (
-    r"(?<!\w)(?:where|since|because|given|considering|by|using|as|when|while|for|with|at|provided|due to"
-    r"|thanks to|after"
+    r"(?<!\w)(?:where|since|because|given|considering|by|(?<!re )(?<!is )(?<!be )(?<!was )using|as|when|while"
+    r"|for|with|at|provided|due to|thanks to|after"
     r"|before|out of|assuming|once|taking)(?!\w)|其中|由于|因为|因(?![此而数式子素果])|当(?!然|天|地|中|年|日|初)"
     r"|考虑到|已知|此时|对于|取(?=\s*[A-Za-z])"
 )
@@ -168,7 +154,7 @@ _HEDGED = re.compile(
     re.IGNORECASE,
 )
 _PASSING_END = re.compile(
-    r",(?!\d)(?!\s*(?:and\s+|且|和)?[A-Za-z]\w?\s*(?:=|is\s))|(?<!\w)(?:then|we (?:get"
+    r",(?!\d)(?!\s*(?:and\s+|且|和)?[A-Za-z]\d?(?:\s*=|\s+is\s))|(?<!\w)(?:then|we (?:get"
     r"|have)|(?<=\d )the (?:answer|result))(?!\w)"
     rf"|{word(THEREFORE)}|{THEREFORE_ZH}|那么|则|就|[)\]）]"
 )
@@ -235,7 +221,13 @@ def roles(sentence: str, numbers: list[Number], denied: bool = False) -> list[st
         ):
             role = "denied"
         spread = place > 0 and found[-1] in ("denied", "label", "supposed", "bound", "hedged")
-        if spread and role == "plain" and "=" not in before and joined(before) and not _CONTRAST.search(before):
+        if (
+            spread
+            and role == "plain"
+            and not re.search("[=:]", before)
+            and joined(before)
+            and not _CONTRAST.search(before)
+        ):
             role = found[-1]
         found.append(role)
     return found
@@ -295,8 +287,3 @@ def _algebra(after: str) -> bool:
         return glued.group(2) not in _UNITS
     word = glued.group(1)
     return word not in _UNITS and (len(word) < 3 or _FUNCTIONS.match(word) is not None)
-
-
-def joined(gap: str) -> bool:
-    """Whether two numbers with this between them are one range, list, choice or compound."""
-    return len(gap) < 60 and (_JOINED.fullmatch(gap) or _COMPOUND.fullmatch(gap)) is not None

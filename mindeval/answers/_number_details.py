@@ -192,7 +192,8 @@ _GIVEN_UP = re.compile(
     r"(?<!\w)(?:(?:i|we)(?:'m| am| are|'re)? (?:cannot|can't|can not|could not|couldn't|unable to|not able to"
     r"|do not|don't|not sure how to)"
     r"(?: \w+)? ?(?:solve|answer|determine|find|calculate|compute|know|help|provide|figure)"
-    r"|(?:not enough|insufficient) (?:information|data|details)|(?:cannot|can't) be (?:solved|determined"
+    r"|(?:not enough|insufficient|(?:do|did|does)(?:n't| not) have enough|lack\w*(?: the)?) (?:information|data"
+    r"|details)|(?:cannot|can't) be (?:solved|determined"
     r"|answered|calculated))(?!\w)"
     r"|无法(?:求解|确定|计算|回答|解答|得出|解决|判断)|(?:条件|信息)(?:不足|不够)|不会做|我不知道",
     re.IGNORECASE,

@@ -1,5 +1,5 @@
 """Several numbers that are parts of one answer, none of them the whole: two clauses that say the same of two things,
-the lines of a list, "x = 5; y = 6". English and Chinese side by side."""
+the lines of a list, "x = 5; y = 6", ranges, alternatives and compounds. English and Chinese side by side."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PARALLEL_ZH = re.compile(r"[^,;=\d]{0,6}[,;、](?P<subject>[^\d,;=]{1,10}?)(?P<
 _PARALLEL_BARE = re.compile(
     r"\W*(?:答:)?([\u4e00-\u9fff]{1,6})[\d.]+([岁人名只条棵个])[,;、](?P<subject>[\u4e00-\u9fff]{1,6})[\d.]+\2\W*"
 )
-_ANOTHER_TIME = re.compile(r"但|我|现在|后来|最后|最终|结果|还|只|就|则|那么|平均|每|这时|此时|原|用|它|他|她")
+_ANOTHER_TIME = re.compile(r"但|比|我|现在|后来|最后|最终|结果|还|只|就|则|那么|平均|每|这时|此时|原|用|它|他|她")
 
 
 def in_parallel(sentence: str, one: Number, other: Number) -> bool:
@@ -97,3 +97,25 @@ def labelled_parts(sentence: str, numbers: list[Number]) -> bool:
     ends = {number.end for number in numbers}
     found = [match for match in _LABELLED.finditer(sentence) if match.end("value") in ends]
     return len(found) > 1 and not _WHOLE.search(found[-1].group())
+
+
+# How two numbers belong together: ranges, alternatives, lists, compounds.
+_UNIT_WORDS = r"(?:\s?[A-Za-z%°$²³]+\.?(?:\s[A-Za-z%°²³]+)?|\s?[^\W\d_A-Za-z]{1,6}?)?"
+_JOINED = re.compile(
+    rf"{_UNIT_WORDS}\s*,?\s*(?:(?<!\w)(?:or|and|to|versus|vs\.?|through|till|until|and/or|nor|plus|minus|by"
+    rf"|out of|in)(?!\w)|或者?|和|与|及|到|至|跟|又|还是"
+    r"|[-~—+*/×÷·^、,:;±]|\\(?:times|cdot|div|pm|sim|,)|\s-\s)\s*"
+    r"(?:(?:maybe|perhaps|possibly|even|about|the|a|possibly|也?可能是?|也许是?|是|约|大约|[A-Za-z]\w{0,3}\s*=|steps?"
+    r"|[$€£¥])\s*){0,3}",
+    re.IGNORECASE,
+)
+_COMPOUND = re.compile(
+    r"\s?(?!(?:is|are|was|were|equals?|gives?|makes?|gets?|has|have|had|costs?|pays?|takes?|needs?|earns?"
+    r"|saves?)\s)(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?"
+    r"|['\"′″°]\s?|\s)"
+)
+
+
+def joined(gap: str) -> bool:
+    """Whether two numbers with this between them are one range, list, choice or compound."""
+    return len(gap) < 60 and (_JOINED.fullmatch(gap) or _COMPOUND.fullmatch(gap)) is not None
