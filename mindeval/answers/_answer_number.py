@@ -14,7 +14,7 @@ from mindeval.answers._number_text import is_question, prepared, sentence_spans
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._result import Extraction
 from mindeval.answers._run_on import answered_first, own_turn
-from mindeval.answers._statements import Cue, all_answer_cues, doubt_of
+from mindeval.answers._statements import ELSEWHERE, Cue, all_answer_cues, doubt_of
 from mindeval.answers._tags import tagged
 from mindeval.answers._text import BOX_MARK, split_reasoning
 from mindeval.answers.numbers import check_options, number_text, scaled
@@ -153,54 +153,41 @@ _SWALLOWED = re.compile(
 )  # taken for punctuation and filler there
 
 
+# A line that answers one part of a question: "(b) The answer is 6."
+_PART = re.compile(
+    rf"[ \t]*(?:{ITEM}|(?:part|question|q)?[ \t]*(?:\([a-h]\)|(?<=[tTnNqQ ])[a-h1-9](?=[:.)])))", re.IGNORECASE
+)
+
+
 def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
     """The last explicit statement of a number, or the end of the last statement of something else."""
     found: tuple[Number | str, str] | None = None
-    framed: Number | None = None
     last = 0
-    for cue in reversed(all_answer_cues(text, verbs=False, last=_STATEMENTS)):
-        doubt = doubt_of(text, cue)
+    cues = [(cue, doubt_of(text, cue)) for cue in all_answer_cues(text, verbs=False, last=_STATEMENTS)]
+    lines = [text.rfind("\n", 0, cue.start) + 1 for cue, _ in cues]
+    parts = {line for line in lines if _PART.match(text, line)}
+    limited = [(cue, "") for cue, doubt in cues if doubt == ELSEWHERE]  # count where nothing else is stated
+    values = {str(_behind(text, cue)[0]) for cue, _ in limited} if len(limited) == len(cues) > 1 else set()
+    if len(values) > 1 or (len(parts) > 1 and lines[-1] in parts):
+        return ("several numbers", "answer statement"), 0
+    for cue, doubt in [*limited, *(pair for pair in cues if pair[1] != ELSEWHERE)][::-1]:
         if doubt == "condition" and _EXPLAINED.search(text[max(0, cue.start - 40) : cue.start]):
             doubt = ""
-        if doubt == "wrong" and framed is not None:
-            doubt = ""  # "the first answer is", before the second
         number, end = _behind(text, cue) if doubt in ("", "hedge") else ("", 0)
         if number == "":
             continue
         if number == "other":
-            if framed is not None:
-                break
             return None, end
         irreal = re.search(r"(?<!\w)would(?!\w)", text[cue.start : cue.end]) and _IRREAL.search(
             re.split(r"[.;\n]", text[cue.end : cue.end + 200])[0]
         )
         if cue.hedged or doubt == "hedge" or irreal:
             number = "unclear number"
-        if framed is not None:  # another part has its own number
-            other = isinstance(number, str) or number.value != framed.value
-            found = ("several numbers" if other else framed, _rule(text[cue.start]))
-            break
         found, last = (number, _rule(text[cue.start])), end
-        if not isinstance(number, Number) or not _is_framed(text, cue):
-            break
-        framed = number
+        break
     if found is not None and isinstance(found[0], Number):
         found = corrected(found[0], text[last:]), found[1]
     return found, 0
-
-
-# A statement that answers a part, or another question: "the answer to part b is 7", "第2题的答案是7".
-_FRAMED = re.compile(
-    rf"(?<!\w)(?:(?:parts?|questions?|problems?|cases?|exercises?|items?|scenarios?)\s*\(?(?:[a-z]|\d{{1,2}})(?!\w)"
-    rf"|(?:first|second|third|fourth|next|previous|last|other|another)\s+(?:\w+\s+)?(?:parts?|questions?|problems?"
-    rf"|answers?|cases?|one|exercises?))|\((?:[a-z]|\d)\)|^\W*[a-z\d][).]|{ITEM}"
-    rf"|第[一二三四五六\d]+(?:小?题|问|个|空|部分)|[上下]一[题问]",
-    re.IGNORECASE,
-)
-
-
-def _is_framed(text: str, cue: Cue) -> bool:
-    return _FRAMED.search(_sentence_before(text, cue, 80) + text[cue.start : cue.end]) is not None
 
 
 def _sentence_before(text: str, cue: Cue, window: int) -> str:

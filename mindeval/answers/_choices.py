@@ -20,7 +20,7 @@ from mindeval.answers._fallbacks import (
 from mindeval.answers._labels import Reader
 from mindeval.answers._result import Extraction
 from mindeval.answers._run_on import answered_first
-from mindeval.answers._text import plain, split_reasoning
+from mindeval.answers._text import plain, split_reasoning, with_headings
 from mindeval.answers._verdicts import CONCLUDED, JUDGED, NAMED, PREFERRED, RULES, Statement, verdict_list
 
 _DISAGREE = "letter and text disagree"
@@ -69,10 +69,15 @@ def _settled(
         return _ambiguous("several options")
     if last.opposite and any(one.asserted and not one.opposite and one.labels - labels for one in statements):
         return _ambiguous("contradictory statements")
-    if any(one.denied and one.labels & labels for one in later):
-        return _ambiguous("contradictory statements")
     others = [one for one in later if not one.denied and one.doubt in ("", "hedge") and one.labels - labels]
-    if any(one.tier != JUDGED or len(one.labels) == 1 or multiple for one in others):  # "D, as A, B and C are correct"
+    denied = any(one.denied and one.labels & labels for one in later)
+    if last.tier == NAMED:
+        others = [one for one in others if not one.conceded]
+        rivals = frozenset().union(*(one.labels for one in others if one.tier == JUDGED)) - labels
+        if len(rivals) > 1:  # the false one was asked for: the others are true, and it is false
+            others, denied = [one for one in others if one.tier != JUDGED], False
+    # not "D, as A, B and C are correct"
+    if denied or any(one.tier != JUDGED or len(one.labels) == 1 or multiple for one in others):
         return _ambiguous("contradictory statements")
     if last_correction(text, last.end) is not None or _taken_back(text, last.end, labels, statements, reader):
         return _ambiguous("answer taken back")
@@ -132,7 +137,7 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
     spelled = is_option_text(whole, reader)
     if spelled is not None:
         return Extraction(spelled, "option text")
-    text = whole if verdict_list(whole, reader) else without_list(whole, reader).strip()
+    text = whole if verdict_list(whole, reader) else with_headings(without_list(whole, reader)).strip()
     statements = collect(text, reader, language)
     if answers_several_questions(text, reader, statements):
         return _ambiguous("several questions")
@@ -185,7 +190,8 @@ def extract_choice(
     correction ("sorry, B", "更正：B") counts more than what it corrects, and an answer that is taken back ("just
     kidding", "收回") or beside which another is offered is ambiguous. Only the answer to
     the question that was asked is read: reasoning blocks are dropped (used only where nothing visible is said), and
-    the text is cut where the model runs on into a new question.
+    the text is cut where the model runs on into a new question. What is limited to something else ("in question 4, the
+    answer is C") replaces no other statement.
 
     Args:
         text: What the model generated.

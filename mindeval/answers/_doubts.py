@@ -44,8 +44,9 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "condition",
         "sentence",
         re.compile(
-            r"(?<!\w)(?:if|unless|suppose|supposing|provided|in case|as long as)(?!\w)"
-            r"|^\W*(?:otherwise|assuming you)(?!\w)|如果|假如|假设|假使|倘若"
+            r"(?<!\w)(?:if|unless|suppose|supposing|provided(?=\s+(?:that|the|it|we|you|there|an?)\s)|in case"
+            r"|as long as)(?!\w)|^\W*(?:otherwise|assuming you)(?!\w)"
+            r"|^\W*(?:had|were|should)\s+(?:the|an?|it|he|she|they|we|i|you|this|that|these|there)\s|如果|假如|假设|假使|倘若"
             r"|若(?!干)|要是|除非|只要|万一",
             re.IGNORECASE,
         ),
@@ -103,7 +104,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
             r"(?<!\w)(?:wrong|incorrect|false|untrue|mistake\w*|errors?|erroneous|inaccurate|unwise|foolish|silly"
             r"|premature"
             r"|misleading|myth|misconception|trap|fallacy|lie|nonsense|absurd|bad idea|easy|careless|risky)\s*"
-            r"(?:[:\"'(]|(?:is|was)(?!\w)|(?:that|to|for \w+ to)(?!\w)(?:\s+\w+){0,3})?[\s\"'(]*$"
+            r"(?:[:\"'(]|(?:(?:is|was|would be)\s*)?(?:(?:that|to|for \w+ to)(?!\w)(?:\s+\w+){0,3})?)[\s\"'(]*$"
             r"|(?<!\w)(?:wrong|incorrect|false|worst|popular|common|possible)\s+(?:answer|option|choice|one"
             r"|response)s?(?:\s+(?:is|was|are|would be))?[\s:=\"'(-]*$"
             r"|(?:(?:错误|不正确|有误|干扰|错|不对|易错)的?(?:答案|选项|项|选择)|误区|陷阱|谬误|错误"
@@ -188,6 +189,7 @@ _OWN = re.compile(
     r"|now|also|still|then|\w+ly|going|want|be|able|say|conclude|only|just|and))*\s*$",
     re.IGNORECASE,
 )
+_NAME_OF_ANSWER = re.compile(r"^\W*(?:(?:the|my|our|final|correct|best|right|ultimate|true|short)\s+)+$", re.IGNORECASE)
 _EVIDENCE = re.compile(
     r"(?<!\w)(?:this|that|which|it|these|all|data|evidence|results?|graph|table|passage|text|above|author|and"
     r"|as)\s+(?:\w+ly\s+)?$",
@@ -195,7 +197,7 @@ _EVIDENCE = re.compile(
 )
 
 _CONDITION_AFTER = re.compile(
-    r"[\s,)]*(?:is |are )?(?:the )?(?:correct|right|true|best|answer)?[\s,]*(?:only |but only |just |just in case )?"
+    r"[\s,()]*(?:is |are )?(?:the )?(?:correct|right|true|best|answer)?[\s,]*(?:only |but only |just |just in case )?"
     r"(?:(?:if|unless|provided|assuming|in case|depending|as long as|under the assumption|supposing|iff"
     r"|only when)(?!\w)"
     r"|如果|若(?!干)|假如|除非|要是|只要|当且仅当|取决于)",
@@ -278,9 +280,8 @@ def _doubt(clause: str, sentence: str) -> str:
         if pattern.search(scopes[scope]):
             return name
     said = _SAYING.match(scopes["sentence"])
-    if said and not _OWN.search(said.group(1)) and not _EVIDENCE.search(said.group(1)):
-        return "opinion"
-    return ""
+    own = said is None or any(pattern.search(said.group(1)) for pattern in (_OWN, _NAME_OF_ANSWER, _EVIDENCE))
+    return "" if own else "opinion"
 
 
 def doubt_after(text: str, position: int) -> str:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from mindeval.answers._aftermath import restarts
 from mindeval.answers._doubts import doubt_after
-from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Labels, Reader
-from mindeval.answers._statements import Cue, all_answer_cues, doubt_of, introduces, other_cues
+from mindeval.answers._labels import AFFIRMED_AFTER, DENIED_AFTER, Labels, Reader
+from mindeval.answers._option_texts import CLOSE, OPEN
+from mindeval.answers._statements import ELSEWHERE, Cue, all_answer_cues, doubt_of, introduces, other_cues
 from mindeval.answers._text import BOX_MARK
 from mindeval.answers._verdicts import CONCLUDED, NAMED, RULES, Statement, all_but, judged, match_end, verdict_list
 
@@ -18,6 +19,7 @@ _BUT = re.compile(
     re.IGNORECASE,
 )
 _GAP_AFTER_COLON = re.compile(r"\s*[:=\"'“\-–—→>]*\s*")
+_ARTICLE = re.compile(r"(?<!\w)(?:the|an?)\s+$", re.IGNORECASE)
 _BLANKS = re.compile(r"[ \t]*")
 _BLANKS_OR_COMMA = re.compile(r"[ \t]*,?[ \t]*")
 _SPACE = re.compile(r"\s*")
@@ -51,6 +53,7 @@ _JOINT = re.compile(
 def collect(text: str, reader: Reader, language: str | None) -> list[Statement]:
     """All statements of a text in order."""
     found = _cued(text, reader, language) + judged(text, reader) + all_but(text, reader) + _corrected(text, reader)
+    found = _in_question(found)
     found = sorted(_joined_boxes(text, found) + verdict_list(text, reader), key=lambda one: (one.position, -one.end))
     kept: list[Statement] = []
     listed = 0  # how far the last list of several labels reaches
@@ -61,6 +64,15 @@ def collect(text: str, reader: Reader, language: str | None) -> list[Statement]:
             continue  # what lies inside a list ("is A → B") states nothing itself
         kept.append(one)
     return kept
+
+
+def _in_question(statements: list[Statement]) -> list[Statement]:
+    """A statement limited to something else ("in the UK, the answer is B") counts where nothing else is stated."""
+    limited = [one for one in statements if one.doubt == ELSEWHERE]
+    if any(one.asserted and one.tier == NAMED for one in statements) or not limited:
+        return statements
+    doubt = "several options" if len({one.labels for one in limited}) > 1 else ""
+    return [replace(one, doubt=doubt) if one.doubt == ELSEWHERE else one for one in statements]
 
 
 def _place(text: str, cue: Cue) -> int:
@@ -80,7 +92,9 @@ def _said(text: str, cue: Cue, reader: Reader) -> tuple[Labels, str] | None:
     rule = "boxed" if boxed else RULES[cue.tier]
     if (found := reader.several(text, position)) is not None:
         return found, rule
-    if (spelled := reader.option_text(text, position)) is not None:
+    article = _ARTICLE.search(text, max(0, position - 5), position)  # it may belong to the option: "the cell wall"
+    with_article = reader.option_text(text, article.start()) if article else None
+    if (spelled := with_article or reader.option_text(text, position)) is not None:
         return Labels((spelled[0],), spelled[1]), "option text"
     described = not boxed and not cue.denied and introduces(text, cue)
     bracketed = reader.bracketed(text, position) if described else None
@@ -102,8 +116,10 @@ def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
         elif lettered and cue.tier == CONCLUDED and not cue.denied and not _PLAIN_AFTER.match(text, end):
             continue  # "so A says that": the letter begins a sentence
         else:
-            doubt = doubt_of(text, cue) or ("several options" if found.open else _doubt_after(text, end))
-            doubt = doubt or reader.divided(text, end, found.labels)
+            doubt = doubt_of(text, cue)
+            if doubt in ("", ELSEWHERE):
+                behind = "several options" if found.open else _doubt_after(text, end)
+                doubt = behind or reader.divided(text, end, found.labels) or doubt
         if not doubt and _VERB_OF_CHOICE.search(cue.name) and not _CHOSEN_AFTER.match(text, end):
             doubt = "subject"  # "选B必错"
         denied = cue.denied or DENIED_AFTER.match(text, end) is not None

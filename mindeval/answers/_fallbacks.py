@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from mindeval.answers._doubts import doubt_after, doubt_before
-from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Labels, Reader, canonical
+from mindeval.answers._labels import AFFIRMED_AFTER, DENIED_AFTER, Labels, Reader
+from mindeval.answers._option_texts import CLOSE, OPEN, canonical, is_spelled
 from mindeval.answers._text import BOX_MARK
 from mindeval.answers._verdicts import JUDGED, Statement, verdict_at
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH
@@ -13,6 +15,18 @@ from mindeval.answers._words import THEREFORE, THEREFORE_ZH
 _ANSWER_PROMPT = re.compile(r"[ \t]*A:[ \t]*(?=\(?[A-Z]\)?\.?\s*$)")
 _QUESTION_NUMBER = re.compile(r"\s*(?:第|Q)?[ \t]*\d{1,3}(?:题[:.]?|[.)])[ \t]*(?=\(?[A-Z]\)?\.?\s*$)", re.IGNORECASE)
 _LEAD_IN = re.compile(r"[\s:.,\-–—>]*")
+# "B. Smith wrote": the initial of a name, for all that can be seen, and not "B. Photosynthesis makes oxygen".
+_INITIAL = re.compile(
+    r"[A-Z]\.[ \t]?(?:[A-Z]\.[ \t]?)*[A-Z][a-z]+(?:-[A-Z][a-z]+)?"
+    r"(?:'s(?!\w)|[ \t]+(?:et al|\(\d{4}|(?:and|&)[ \t]+[A-Z]\."
+    r"|(?:(?:\w+ly|also|has|had)[ \t]+)?(?:wrote|written|writes|said|says|argued|argues|claimed|claims|thought|thinks"
+    r"|believed|believes|told|published|answered|asked|was born|died)(?!\w)))"
+)
+# "A: Let's think step by step", the answer to a "Q:", and no option
+_QUESTION_AND_ANSWER = re.compile(
+    r"A:[ \t]*(?:(?:let's|let us|let me|i|i'm|we|first|there|the|yes|no|so|to)(?!\w)|\d|是的|不是|让我|我们|首先|根据)",
+    re.IGNORECASE,
+)
 _ALONE = re.compile(r"\s*[.。!)]*\s*")
 # What may follow a letter that is an answer: a mark, the reason, the option's text; not a verb that makes it a subject.
 _ANSWERED = re.compile(
@@ -35,8 +49,8 @@ _SPEAKS = re.compile(
 _SUBJECT = re.compile(r"[ \t]*(?:is|was|are)(?!\w)")
 _HEADING = re.compile(r"\W*\w[)\]\"'”」】]?(?:[.,):]|\s*\n)")
 _NEXT_HEAD = re.compile(
-    r"(?:^|[\n.;。])\s*(?:[-•]\s*)?(?:(?:Option|Choice|选项)\s*)?[(\"'“【]?([A-Za-z0-9])[\"'”】]?(?:项|选项)?(?:\)|[.:](?=\s"
-    r"|[\u4e00-\u9fff]))"
+    r"(?:^|[\n.;。])\s*(?:[-•]\s*)?(?:(?:Option|Choice|选项)\s*)?[(\"'“【]?([A-Za-z0-9])[\"'”】]?(?:(?:项|选项)?(?:\)|[.:](?=\s"
+    r"|[\u4e00-\u9fff]))|(?:项|选项),)"
 )
 _LIKELIHOOD = re.compile(r"[)\s:(=-]*\d+(?:\.\d+)?\s*%")
 _EDGE = re.compile(r"[,.;:!?。、\n)]|(?<!\w)(?:because|since|as|for|but)(?!\w)|因为")
@@ -89,7 +103,7 @@ _NUMBERED = re.compile(
     r"|(?<=[\s,;]))(\d{1,2})(?=[A-Z](?!\w)))"
     r"[ \t]*[:.)]?[ \t]*(?:(?:the )?(?:correct )?(?:answers?|option|choice)(?!\w)[ \t]*:?[ \t]*)?(?:(?:is"
     r"|was)(?!\w)[ \t]*)?"
-    r"(?:(?:的|正确|答案|应该?|选项?|是|为)+[ \t]*:?[ \t]*)?",
+    rf"(?:(?:的|正确|答案|应该?|选项?|是|为)+[ \t]*:?[ \t]*)?{BOX_MARK}?",
     re.IGNORECASE,
 )
 _NEXT_NUMBER = re.compile(r"\s*(?:$|[\n,;.。、]|\(?\d|and(?!\w)|第|[qQ])")
@@ -119,7 +133,19 @@ def lone_letters(text: str, reader: Reader) -> list[Statement]:
     if prompt := _ANSWER_PROMPT.match(text, line) or (None if line else _QUESTION_NUMBER.match(text)):
         first, line = first if line else None, prompt.end()  # "Q: ...\nA: C"
     last = _alone(text, line, reader, "last line")
+    if first is not None and _QUESTION_AND_ANSWER.match(text, first.position):
+        first = None
+    if last is not None and _breaks_off(text[:line], last, reader):
+        last = replace(last, doubt="several options")
     return [one for one in (first, last) if one is not None]
+
+
+def _breaks_off(before: str, one: Statement, reader: Reader) -> bool:
+    """The options are described one by one ("A. ...", "B. ..."), and the text ends with the label of the next."""
+    order = list(reader.labels.values())
+    described = {reader.labels.get(head.group(1).upper()) for head in _NEXT_HEAD.finditer(before)}
+    earlier = order[: min(order.index(label) for label in one.labels)]
+    return bool(earlier) and described == set(earlier)
 
 
 def _alone(text: str, position: int, reader: Reader, rule: str) -> Statement | None:
@@ -136,6 +162,8 @@ def _alone(text: str, position: int, reader: Reader, rule: str) -> Statement | N
         return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt="letter and text disagree")
     doubt = "several options" if found.open else doubt_after(text, found.end)
     doubt = doubt or reader.divided(text, found.end, found.labels)
+    if not doubt and _INITIAL.match(text, position) and reader.option_text(text, position + 3) is None:
+        doubt = "opinion"
     if not doubt and rule == "leading letter" and (_walks_through(rest, found, reader) or _relates(rest, reader)):
         doubt = "several options"
     return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt=doubt)
@@ -213,6 +241,8 @@ def spelled_options(text: str, reader: Reader) -> list[Statement]:
     statements = []
     for match in reader.text.finditer(text):
         spelled = canonical(match.group(1))
+        if not is_spelled(text, match):
+            continue
         if len(spelled) < 3 and words > 6:
             continue
         denied = DENIED_AFTER.match(text, match.end()) is not None

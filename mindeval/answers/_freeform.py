@@ -8,7 +8,7 @@ from mindeval.answers._doubts import doubt_before
 from mindeval.answers._result import Extraction
 from mindeval.answers._run_on import answered_first
 from mindeval.answers._tags import boxes_together, tagged
-from mindeval.answers._text import boxes, split_reasoning
+from mindeval.answers._text import boxes, split_reasoning, with_headings
 
 _STATEMENT = re.compile(
     r"(?:(?:final|correct)\s+)?answers?(?:\s+to\s+[^.:\n]{1,60}?)?\s*(?:is|are|:)\s*:?(?:\s*therefore)?|(?:最终"
@@ -82,7 +82,7 @@ def extract_text(text: str) -> Extraction:
 
 
 def _text_of(segment: str) -> Extraction | None:
-    content, segment = tagged(segment)
+    content, segment = tagged(with_headings(segment))
     if content:
         return _text_of(content) or Extraction(_cleaned(content), "answer statement")
     boxed = boxes(segment)

@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mindeval.answers._text import fold
+from mindeval.answers._option_texts import CLOSE, OPEN, canonical, is_spelled
 
-OPEN = r"[(\[{<\"'“「『【《]"
-CLOSE = r"[)\]}>\"'”」』】》]"
 # Between the labels of a list; an open list ("A or B", "A to C", "A → B") leaves the choice open.
 _SEPARATOR = re.compile(
     r"[ \t]*(?:,[ \t]*(?=(?:or|and)(?!\w)|或|和))?(?P<open>"
@@ -61,7 +59,8 @@ _TERM_AFTER = re.compile(
     rf"[ \t]+(?!{_AFTER_OPTION}(?!\w))[a-z]"
     r"|[ \t]+(?:Major|Minor|Sharp|Flat|Level|Day|Cells?|Programming|Language|Section|Team|String|Class|Type|Vitamin"
     r"|Complex)(?!\w)"
-    r"|[-–]\d|\+\+|#|\.[ \t]?[A-Z]\.|[ \t]*/[ \t]*[A-Za-z](?:[A-Za-z]|[ \t]+(?:test|split|stream|side|roll|ratio"
+    r"|[-–]\d|\+\+|#|\.[ \t]?[A-Z]\.(?![ \t]?[a-z])"
+    r"|[ \t]*/[ \t]*[A-Za-z](?:[A-Za-z]|[ \t]+(?:test|split|stream|side|roll|ratio"
     r"|cell)\w*)|:\\|:[ \t]*drives?(?!\w)"
     r"|[ \t]?(?:类|型|超(?!过)|级|股|语言|恤|座|栋|班|盘|键|罩杯|区|轮|楼|调|大调|小调|城|市|国|君|先生|女士|同学"
     r"|公司|字母|站|村|地|点(?!钟)|点$|线|面(?!对)|照|证|片|族|组|队|计划|方案|细胞|淋巴|字形|轴)"
@@ -140,7 +139,8 @@ class Reader:
     """Reads option labels, or the options' texts, at a position of a folded text."""
 
     def __init__(self, labels: Sequence[str], options: Sequence[str] | None):
-        self.by_text = {canonical(option): label for label, option in zip(labels, options or [])}
+        spelled = [canonical(option) for option in options or []]
+        self.by_text = {text: label for label, text in zip(labels, spelled) if text and spelled.count(text) == 1}
         self.labels = {label.upper(): label for label in labels}
         both = "".join(sorted({re.escape(form) for label in labels for form in (label.upper(), label.lower())}))
         self.item = re.compile(
@@ -149,7 +149,7 @@ class Reader:
         )
         upper = "".join(re.escape(label.upper()) for label in labels)
         self.run = re.compile(rf"({OPEN}{{0,4}})[ \t]{{0,3}}([{upper}]{{2,26}})(?![A-Za-z0-9_'])({CLOSE}{{0,4}})")
-        forms = sorted((re.escape(text) for text in self.by_text if text), key=len, reverse=True)
+        forms = sorted(map(re.escape, self.by_text), key=len, reverse=True)
         self.text = (
             re.compile(rf"{OPEN}{{0,4}}(?<![A-Za-z0-9_])({'|'.join(forms)})(?![A-Za-z0-9_])", re.IGNORECASE)
             if forms
@@ -200,7 +200,7 @@ class Reader:
         first = self.one(text, start.end() if start else position, lower)
         if first is None:
             return None
-        found, end, is_open = [first[0]], first[1], False
+        found, end, is_open = [first[0]], self._past_text(text, first[1], first[0]), False
         while separator := _SEPARATOR.match(text, end):
             start = _PREFIX.match(text, separator.end())
             if start and "选" in start.group() and "," in separator.group():
@@ -213,6 +213,12 @@ class Reader:
             found.append(following[0])
             end = following[1]
         return Labels(tuple(found), end, is_open and len(set(found)) > 1)
+
+    def _past_text(self, text: str, end: int, label: str) -> int:
+        """The end of a label with its option's text ("B. No"): what the text says is no verdict on it."""
+        gap = re.compile(r"[ \t]*[.):,\-–—]?[ \t]*").match(text, end)
+        spelled = self.option_text(text, gap.end()) if gap and self.text else None
+        return spelled[1] if spelled is not None and spelled[0] == label else end
 
     def bracketed(self, text: str, position: int) -> Labels | None:
         """The only label of a sentence, in brackets at its end ("... is photosynthesis (B).")."""
@@ -237,7 +243,9 @@ class Reader:
     def option_text(self, text: str, position: int) -> tuple[str, int] | None:
         """(label, where it ends) of the longest option text at ``position``."""
         match = self.text.match(text, position) if self.text else None
-        return (self.by_text[canonical(match.group(1))], match.end()) if match else None
+        if match is None or not is_spelled(text, match):
+            return None
+        return self.by_text[canonical(match.group(1))], match.end()
 
     def contradicts(self, text: str, end: int, label: str) -> bool:
         """The text after a label spells another option ("B) Paris" where Paris is A)."""
@@ -261,10 +269,6 @@ _OTHER_CASE = re.compile(
 
 def _is_word(character: str) -> bool:
     return character.isascii() and (character.isalnum() or character == "_")
-
-
-def canonical(option: str) -> str:
-    return re.sub(r"\s+", " ", fold(option)).strip().strip(".。").lower()
 
 
 _PLURAL = re.compile(r"[ \t]+(?:are|were)(?!\w)")

@@ -222,10 +222,11 @@ def _asserted(sentence: str, numbers: list[Number]) -> Number | None:
         rest = rest[: 1 if not _NEXT_CLAUSE.search(gap) else None]
     if len(rest) == 1:
         return rest[0]
-    if len(rest) == 2 and _is_left(sentence, rest[1]):
-        taken = _TAKEN.search(sentence[: rest[0].start]) is not None
-        divided = _DIVIDED.search(sentence[: rest[1].start]) is not None
-        return None if taken == divided else rest[1] if taken else rest[0]
+    if _is_left(sentence, rest[-1]):
+        taken = _TAKEN.search(sentence[: rest[-2].start]) is not None
+        divided = _DIVIDED.search(sentence[: rest[-1].start]) is not None
+        if taken != divided and (taken or len(rest) == 2):
+            return rest[-1] if taken else rest[0]
     return None
 
 

@@ -28,7 +28,7 @@ _DENIED = re.compile(
     r"|unlikely|unsure|wrong\w*|incorrect\w*|mistak\w+|false|claim\w*|rul\w+ out|exclud\w+|reject\w*|deny|denies"
     r"|denied)"
     r"(?!\w)|n't(?!\w)|\\neq?(?![a-z])|≠|!="
-    r"|不(?!但|仅|过|只|妨|断|久|同|足|少|到|超|等(?:式|号|边|分))|并?非(?!常)|没有|没(?!收)|未必|怀疑|错"
+    r"|不(?!但|仅|过|只|妨|断|久|同|足|少|到|超|等(?:式|号|边|分))|并?非(?!常)|没有|没(?!收)|未必|怀疑|错(?!了?$)"
     r"|误(?!差)|否认|排除|而不|难以",
     re.IGNORECASE,
 )

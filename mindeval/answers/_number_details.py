@@ -113,6 +113,8 @@ _SPAN_ZH = re.compile(r"\s?个?(?:小时|天|分钟?|秒|年|周|月|星期)[^,;
 def details(sentence: str, numbers: list[Number]) -> list[bool]:
     """Whether each number is only a circumstance or a detail of what another number of the sentence says."""
     found: list[bool] = []
+    known: list[bool] = []
+    share = False  # "5 of the 20": what another share is joined to is no detail
     clause = False  # of a verb of its own: "when 17 is divided by 7"
     for place, number in enumerate(numbers):
         before = sentence[numbers[place - 1].end if place else 0 : number.start]
@@ -120,20 +122,20 @@ def details(sentence: str, numbers: list[Number]) -> list[bool]:
         before = re.sub(r"[$€£¥(]\s*$", "", before)
         edge = _END_OF_CLAUSE if clause else _EDGE
         spread = place > 0 and found[-1] and len(before) < 40 and not edge.search(before)
-        spread = spread and (clause or _AND.search(before) is not None)
+        spread = spread and (clause or (_AND.search(before) is not None and not share))
+        share = place > 0 and _SHARE.fullmatch(before) is not None
         clause = (clause and spread) or re.search(
             r"(?<!\w)(?:when|while|once)(?!\w)[^,;:=]*$", before, re.I
         ) is not None
         found.append(
             _CIRCUMSTANCE.search(before) is not None
-            or _KNOWN.search(before) is not None
-            or (place > 0 and _COMPARED_WITH.search(before) is not None)
             or _LATER.match(after) is not None
             or (place == 0 and (_opens(before, after) or _is_leading_period(before, after)))
             or (place > 0 and _is_detail(sentence, numbers[place - 1], number, before, after))
             or spread
         )
-    return found
+        known.append(_KNOWN.search(before) is not None or (place > 0 and _COMPARED_WITH.search(before) is not None))
+    return [one or other for one, other in zip(found, known)]
 
 
 def _opens(before: str, after: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from mindeval.answers._number_parts import ITEM
 from mindeval.answers._numerals import folded
 from mindeval.answers._tags import boxes_together
-from mindeval.answers._text import BOX_MARK, boxes, unwrap_fonts
+from mindeval.answers._text import BOX_MARK, boxes, unwrap_fonts, with_headings
 
 _MATH = re.compile(r"\$(?=\S)([^$\n]{1,300}?)(?<=\S)\$(?!\d)|\$\s([^$\n]{1,300}?)\s\$(?!\d)")
 _MARKUP = re.compile(
@@ -34,6 +34,8 @@ _HEADING = re.compile(
 # A dash is the mark of a list, unless the line before it breaks off: a difference written on two lines.
 _BULLET = re.compile(r"^[ \t]*[*•●▪>][ \t]+|(?<![+*/=(]\n)^[ \t]*[-–+][ \t]+(?=\S)", re.MULTILINE)
 _ELLIPSIS = re.compile(r"(?<![\d.…])(?<!\d,)(?<!\d, )(?:\.{2,}|…+)(?=[-$€£¥*]*\d)")
+# "1, 2, 3, ..., 30" is read as a list of four
+_LISTING = re.compile(r"(?<=\d)(\s*[,，、;]\s*)(?:\.{2,}|…+|⋯+|\\[lc]?dots)\s*[,，、;]?\s*(?=[-$€£¥]*\d)")
 _ABBREVIATION = re.compile(
     r"(?<!\w)(?:approx|ca|rs|no|nos|vs|e\.g|i\.e|eq|fig|mr|mrs|ms|dr|st|resp|est)$", re.IGNORECASE
 )
@@ -61,10 +63,10 @@ def prepared(text: str, decimal: str) -> str:
     text = text.replace("\\$", "\ue001")
     text = _MATH.sub(lambda match: match.group(1) or match.group(2), text.replace("$$", " "))
     text = _MARKUP.sub("", re.sub(r"<br\s*/?>", "\n", text.replace("\ue001", "$")))
-    text = _ELLIPSIS.sub(" ", text)
+    text = _ELLIPSIS.sub(" ", _LISTING.sub(r"\1", text))
     text = _BULLET.sub("", re.sub(rf"(?m)(?:{_BULLET.pattern})(?={_NOTHING_ELSE})", ITEM, text))
     text = re.sub(r"(?m)^A(?=:\s)", "Answer", _spaced(text))
-    return _HEADING.sub("", list_numbers_dropped(folded(text, decimal)))
+    return with_headings(_HEADING.sub("", list_numbers_dropped(folded(text, decimal))))
 
 
 def _spaced(text: str) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from mindeval.answers._doubts import clause_before, doubt_before, is_asked
+from mindeval.answers._doubts import clause_before, doubt_before, is_asked, sentence_before
+from mindeval.answers._frames import is_elsewhere
 from mindeval.answers._text import BOX_MARK
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH
 
@@ -50,7 +51,8 @@ _NOUN_ZH = (
 _VERB_EN = (
     r"(?<!\w)(?:choos(?:e|es|ing)|chose|chosen|pick(?:s|ed|ing)?|select(?:s|ed|ing)?|go(?:es|ing)? with|opt(?:s|ed"
     r"|ing)? for"
-    r"|vote for|settled? on|stick(?:ing)? with|i say|i'd say|mark)(?!\w)"
+    r"|(?:vote|go(?:es|ing)?) for|settled? on|stick(?:ing)? with|take(?= \W?(?:option )?\W?[A-Z](?!\w))|i say"
+    r"|i'd say|mark)(?!\w)"
 )
 _VERB_ZH = r"(?:(?:应该?|应当|故|可)?选(?:择|取|定)?|填)(?!项|自|手|民|举|中的|修|拔|材|题)"
 _ANSWER_CUE = re.compile(
@@ -153,11 +155,12 @@ _NEGATED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _OTHER_POLARITY = re.compile(
-    r"(?:(?<!\w)(?:wrong|incorrect|false|bad|worst|no|least \w+|original|previous|initial|first|popular|common|old"
+    r"(?:(?<!\w)(?:wrong|incorrect|false|bad|worst|no|(?:least|less) \w+|(?:second|next)[- ]?(?:best)?|user|student"
+    r"|original|previous|initial|first|popular|common|old"
     r"|earlier|outdated|former|possible"
     r"|plausible|tempting|intuitive|other|another|potential|alternative|unlikely|naive|supposed|so-called"
     r"|would-be)\s+(?:\w+\s+)?"
-    r"|(?:错误|不正确|不恰当|有误|干扰|常见|上一?[次版期年][^,。]{0,4}?|去年|往年|旧版|上一个|前一个|上一题的?|原|旧|之前的|先前的|前面的|易错|误选|不对"
+    r"|(?:错误|不正确|不恰当|有误|干扰|常见|上一?[次版期年][^,。]{0,4}?|去年|往年|次优|其次|旧版|上一个|前一个|上一题的?|原|旧|之前的|先前的|前面的|易错|误选|不对"
     r"|错)的?\s*)$",
     re.IGNORECASE,
 )
@@ -175,7 +178,13 @@ _UNLINKED_BY = re.compile(
     rf"|正确|最终|标准|参考|{THEREFORE_ZH}|【)\W*)*$",
     re.IGNORECASE,
 )
+# "It should be B, but the mass is conserved"
+_EXPECTED = re.compile(r"(?<!\w)should be(?!\w)|应该?是", re.IGNORECASE)
+_BUT_AFTER = re.compile(
+    r"\W{0,3}\w(?:\W{1,3}(?:but|however|yet|except)(?!\w)|\W{0,3}(?:但|可是|然而|不过))", re.IGNORECASE
+)
 _MAYBE = re.compile(r"(?:may|might|could|can)(?!\w)", re.IGNORECASE)
+ELSEWHERE = "elsewhere"  # the doubt of a statement that counts only where nothing else is stated
 _STEPS = 12  # fillers between a cue and its answer; "answer answer answer" without end is no statement
 
 
@@ -244,10 +253,16 @@ def doubt_of(text: str, cue: Cue) -> str:
         return "question"
     if not _chosen(cue.name, clause):
         return "opinion"
-    is_noun = cue.name[-1:].lower() in "rs案"
-    if is_noun and not _LINK.search(text[cue.start : cue.end]) and not _UNLINKED_BY.match(clause):
-        return "unlinked"
-    return "hedge" if cue.hedged else ""
+    is_noun = cue.name[-1:].lower() in "rs案" and not re.fullmatch(_VERB_EN, cue.name, re.IGNORECASE)
+    if is_noun and not _LINK.search(text[cue.start : cue.end]):
+        chosen = cue.name.lower() == "answer" and _CHOSEN_BY_EN.search(clause)  # "I'd answer B"
+        if not chosen and not _UNLINKED_BY.match(clause):
+            return "unlinked"
+    if _EXPECTED.search(text[max(0, cue.start - 2) : cue.end]) and _BUT_AFTER.match(text, cue.end):
+        return "hedge"
+    if cue.hedged:
+        return "hedge"
+    return ELSEWHERE if is_elsewhere(sentence_before(text, cue.start), text[cue.start : cue.end]) else ""
 
 
 def introduces(text: str, cue: Cue) -> bool:

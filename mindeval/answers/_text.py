@@ -150,6 +150,18 @@ def unwrap_fonts(text: str) -> str:
     return text
 
 
+_ANSWER_HEADING = re.compile(
+    r"^[ \t>*#_]*((?:(?:the |my )?(?:final |correct |best )?answer|(?:正确|最终)?答案))"
+    r"[ \t*_]*[:：]?[ \t*_]*\n\s*(?=\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def with_headings(text: str) -> str:
+    """The text with a line that says nothing but "Final Answer" joined to the answer under it."""
+    return _ANSWER_HEADING.sub(r"\1: ", text)
+
+
 BOX_MARK = "\ue000"  # a private character that stands for "here is a boxed or tagged answer"
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mindeval.answers._doubts import clause_before, doubt_after, doubt_before, sentence_after
+from mindeval.answers._doubts import clause_before, doubt_after, doubt_before, sentence_after, sentence_before
 from mindeval.answers._labels import AFFIRMED_AFTER, DENIED_AFTER, PREFERRED_AFTER, Labels, Reader
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH
 
@@ -21,6 +21,9 @@ _VERDICT = re.compile(
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"(?:(?<!\w)(?:and|or|nor|both|neither)|[和或及、,])\s*[(\[\"']*$", re.IGNORECASE)
+_STATEMENT = re.compile(
+    r"(?:(?<!\w)(?:statements?|sentences?|claims?|theor(?:y|ies)|premises?)|结论|命题|陈述)\s*$", re.IGNORECASE
+)
 _EXCEPTED = re.compile(
     r"(?:(?<!\w)(?:except|(?:all|any\w*|every\w*|nothing) but|besides|other than|apart from|aside from|save"
     r"|excluding|not|neither|nor|never|unlike|none of(?: the| these)?(?: \w+)?)(?: for)?|除了?|排除|不是|并非)"
@@ -73,6 +76,14 @@ _THEN_BEST = re.compile(
     r"the[ \t]+(?:best|correct|right|most \w+)[ \t]+(?:choice|option|answer)(?!\w)",
     re.IGNORECASE,
 )
+_GRANTED = re.compile(
+    r"(?<!\w)(?:while|although|though|even if)(?!\w)[^,;]*$|(?:虽然?|尽管|即便)[^,;]*$", re.IGNORECASE
+)
+_LIMITED = re.compile(
+    r"(?<!\w)(?:but|however|although|though|yet|partial\w*|partly|half|somewhat|only in|in some|in certain)(?!\w)"
+    r"|但|然而|不过|可是|部分|与题",
+    re.IGNORECASE,
+)
 _WOULD = re.compile(r"(?<!\w)would(?!\w)", re.IGNORECASE)
 _UNREAL = re.compile(r"(?<!\w)(?:if|unless|had|provided|but|only)(?!\w)", re.IGNORECASE)
 _ASKS = re.compile(
@@ -105,6 +116,7 @@ class Statement:
     rule: str
     denied: bool = False
     doubt: str = ""
+    conceded: bool = False  # "A is true, but not the reason": no rival of an answer that was named
     opposite: bool = False  # "the false statement is C": what was asked for may be the false one
 
     @property
@@ -135,7 +147,16 @@ def judged(text: str, reader: Reader) -> list[Statement]:
         one = _verdict_on(text, match.start(), Labels((alone[0],), alone[1]), before) if alone else None
         if one and (one.denied or not (_LISTED.search(before) and _list_before(before, reader))):
             statements.append(one)
-    return statements
+    return _of_options(text, statements)
+
+
+def _of_options(text: str, statements: list[Statement]) -> list[Statement]:
+    """Two statements that are judged ("statement A is true and statement B is false") are what the question is about,
+    and no options; one alone, or three and more, are options."""
+    about = [one for one in statements if _STATEMENT.search(text[max(0, one.position - 24) : one.position])]
+    if len(frozenset().union(*(one.labels for one in about))) != 2:
+        return statements
+    return [replace(one, doubt=one.doubt or "statement") if one in about else one for one in statements]
 
 
 def _verdict_on(text: str, start: int, found: Labels, before: str) -> Statement | None:
@@ -161,7 +182,14 @@ def _verdict_on(text: str, start: int, found: Labels, before: str) -> Statement 
     if not doubt and _WOULD.search(said.group()) and _UNREAL.search(sentence_after(text, end)):
         doubt = "condition"  # "C would be right if it were hot"
     tier = PREFERRED if preferred else JUDGED
-    return Statement(start, found.end, frozenset(found.labels), tier, RULES[tier], denied is not None, doubt)
+    conceded = denied is None and is_conceded(text, start, found.end)
+    return Statement(start, found.end, frozenset(found.labels), tier, RULES[tier], denied is not None, doubt, conceded)
+
+
+def is_conceded(text: str, start: int, end: int) -> bool:
+    """The sentence around a verdict grants that an option is true, and goes on to say why that is not enough."""
+    before, after = sentence_before(text, start), sentence_after(text, end)
+    return _GRANTED.search(before) is not None or _LIMITED.search(after) is not None
 
 
 def _list_before(before: str, reader: Reader) -> bool:
@@ -203,8 +231,9 @@ def verdict_list(text: str, reader: Reader) -> list[Statement]:
             continue
         turned = verdict.group("not") is not None or verdict.group("nope") is not None
         denied = (verdict.group("no") is not None) != turned
-        labels = frozenset([found[0]])
-        statements.append(Statement(match.start(), verdict.end(), labels, JUDGED, "judgement", denied))
+        labels, conceded = frozenset([found[0]]), not denied and is_conceded(text, match.start(), verdict.end())
+        one = Statement(match.start(), verdict.end(), labels, JUDGED, "judgement", denied, conceded=conceded)
+        statements.append(one)
     return statements if len({label for one in statements for label in one.labels}) >= 3 else []
 
 

@@ -9,8 +9,9 @@ from mindeval.answers._aftermath import last_correction, restarts, retraction, w
 from mindeval.answers._doubts import certain, doubt_after, doubt_before, is_asked
 from mindeval.answers._result import Extraction
 from mindeval.answers._run_on import answered_first
-from mindeval.answers._statements import all_answer_cues, doubt_of
-from mindeval.answers._text import BOX_MARK, fold, plain, split_reasoning
+from mindeval.answers._statements import ELSEWHERE, all_answer_cues, doubt_of
+from mindeval.answers._text import BOX_MARK, fold, plain, split_reasoning, with_headings
+from mindeval.answers._verdicts import is_conceded
 from mindeval.answers._words import THEREFORE
 from mindeval.answers._yes_no_mentions import Mention, ends, mentions_of, read
 from mindeval.answers._yes_no_words import AFFIRMATIVE, NEGATIVE, Words
@@ -48,6 +49,10 @@ _AGREEING = re.compile(
     r"|by no means|当然不(?:是|对|会)?|绝对不(?:是|对|会)?|肯定不(?:是|对|会)?)\W*"
     r"|\W*(?:of course|certainly|definitely|absolutely|yep|yeah|yup|indeed|exactly|sure"
     r"|当然|当然是的?|确实如?此?|的确如?此?)\W*",
+    re.IGNORECASE,
+)
+_NO_AGAIN = re.compile(
+    r"(?<!\w)i (?:do not|don't) (?:think|believe) (?:so|it|that)(?!\w)|(?:[\s.,!;]*(?<!\w)no(?!\w))+[\s.!]*$",
     re.IGNORECASE,
 )
 _SHORT = 20
@@ -92,7 +97,7 @@ def extract_yes_no(text: str, yes: Sequence[str] = ("Yes",), no: Sequence[str] =
 
 def _in_any_words(text: str, known: list[Words]) -> Extraction | None:
     """The answer in the words that were asked for, which are the first, or in others of their meaning."""
-    text = certain(plain(text))
+    text = with_headings(certain(plain(text)))
     answers = (_answer(words.without_echoes(text), words, sense=words is not known[0]) for words in known)
     return next((found for found in answers if found is not None), None)
 
@@ -103,7 +108,7 @@ def _is_explicit(found: Extraction, text: str) -> bool:
 
 def _stated(text: str, words: Words) -> tuple[Mention | None, bool]:
     """(the last explicit statement of a word, whether statements were doubtful or denied)."""
-    stated, unclear = None, False
+    stated, limited, unclear = None, None, False
     for cue in all_answer_cues(text, verbs=False):
         gap = re.compile(r"[\s\"'(\[]*").match(text, cue.end)
         position = gap.end() if gap else cue.end
@@ -121,11 +126,15 @@ def _stated(text: str, words: Words) -> tuple[Mention | None, bool]:
                 break  # 答案:不是
             if cue.denied and (start == position or text[start - 1] in "\"'“"):
                 stated, unclear = None, True
+            elif not both and doubt_of(text, cue) == ELSEWHERE and not doubt_after(text, match.end()):
+                limited = limited or Mention(cue.start, match.end(), words.meanings[match.group().lower()])
             elif both or doubt_of(text, cue) or doubt_after(text, match.end()):
                 unclear = True
             else:
                 stated = Mention(cue.start, match.end(), words.meanings[match.group().lower()])
             break
+    if limited is not None and stated is None and not unclear and not words.pattern.match(text):
+        return limited, unclear  # "in the UK, the answer is no" counts where nothing else is said
     return stated, unclear
 
 
@@ -150,6 +159,8 @@ def _answer(text: str, words: Words, sense: bool) -> Extraction | None:
     mentions = mentions_of(text, words)
     corrected = _corrected(text, words)
     first = min((one.start for one in [*mentions, stated] if one), default=len(text))
+    if corrected and is_conceded(text, corrected.start, corrected.end):
+        corrected = None  # "No. Yes, they are alike, but not the same."
     if corrected and corrected.start > first and (stated is None or corrected.start >= stated.start):
         stated = corrected
     if stated is not None:
@@ -171,7 +182,8 @@ def _unstated(text: str, mentions: list[Mention], short: bool, words: Words) -> 
     last = mentions[-1] if mentions and not re.search(r"\w", text[line : mentions[-1].start]) else None
     last = last if last and not re.search(r"\w", text[last.end :]) else None
     if first is not None and (last is None or last.answer == first.answer):
-        if len({one.answer for one in mentions}) > 1:
+        rivals = [one for one in mentions if one.answer != first.answer and not is_conceded(text, one.start, one.end)]
+        if rivals:
             return Extraction(None, "both words", ambiguous=True)
         return _settled(text, first, "leading word", words)
     if last is not None:
@@ -201,6 +213,8 @@ def _supposed(text: str, words: Words, answer: str) -> bool:
 def _settled(text: str, one: Mention, rule: str, words: Words) -> Extraction:
     """The answer of a mention, unless what follows takes it back; "no, that is wrong" confirms a no."""
     rest = text[one.end :]
+    if one.answer == words.no:  # what would take back a yes repeats a no
+        rest = _NO_AGAIN.sub("", rest)
     taken = (withdrawn if one.answer == words.no else retraction)(rest) is not None or _REFUSED.match(rest) is not None
     if words.both_ways(rest, one.answer):
         return Extraction(None, "both words", ambiguous=True)

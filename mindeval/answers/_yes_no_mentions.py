@@ -12,13 +12,13 @@ from mindeval.answers._yes_no_words import Words
 
 # What may follow a word that is an answer: a mark, the reason, a new clause; "no idea", "true love" are other words.
 _ENDS_EN = re.compile(
-    r"[\"'”)\]]*\s*(?:$|\n|[!,;:)\]\"'”—–。、]|-(?!\w)|\.(?!\s?\d)(?!\w)"
+    r"[\"'”)\]]*\s*(?:$|\n|[!,;:()\[\]\"'”—–。、]|-(?!\w)|\.(?!\s?\d)(?!\w)"
     r"|(?:because|since|as|it|it's|this|that's|these|those|they|he|she|there|we|i|you|the|but|for|due|in (?:this"
     r"|that|the)|to (?:this|that|the|your)|according|given|here|indeed|then|of course"
     r"|sir|thanks?|please|\w+n't)(?!\w))",
     re.IGNORECASE,
 )
-_ENDS_ZH = re.compile(r"(?:的|了|啊|呀|哦|嘛|呢)?(?:$|[\s,.。!;:)\"'”、—])")
+_ENDS_ZH = re.compile(r"(?:的|了|啊|呀|哦|嘛|呢)?(?:$|[\s,.。!;:()\"'”、—])")
 # What may precede it in its clause.
 _BEGINS_EN = re.compile(
     rf"^\W*(?:(?:{THEREFORE}|then|oh|well|and|but|i (?:think|believe|say|guess|know|meant?)|i(?:'d"
@@ -92,7 +92,7 @@ def read(text: str, match: re.Match, words: Words) -> str | None:
         return None  # 答案是:
     if not ends(text, match) or _HALF_NEGATED.search(clause):
         return None
-    if word in ("yes", "no"):
+    if word in ("yes", "no", "yep", "yeah", "yup", "nope", "nah"):
         good = _BEGINS_EN.match(clause) is not None
     elif word.isascii():
         good = (_COPULA.search(clause) or _BEGINS_EN.match(clause)) is not None and not _SUBJECTS.search(clause)

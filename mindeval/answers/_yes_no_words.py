@@ -5,9 +5,26 @@ from __future__ import annotations
 import re
 
 # Words that say yes or no whatever words were asked for, if those are of this kind.
-AFFIRMATIVE = ("yes", "true", "correct", "right", "是", "对", "正确", "成立", "属实", "是真的", "没错")
+AFFIRMATIVE = (
+    "yes",
+    "yep",
+    "yeah",
+    "yup",
+    "true",
+    "correct",
+    "right",
+    "是",
+    "对",
+    "正确",
+    "成立",
+    "属实",
+    "是真的",
+    "没错",
+)
 NEGATIVE = (
     "no",
+    "nope",
+    "nah",
     "false",
     "incorrect",
     "wrong",

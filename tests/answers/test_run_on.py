@@ -85,7 +85,7 @@ def test_a_question_that_the_writer_puts_to_itself_ends_nothing(own):
 
 
 def test_a_short_question_on_the_way_leaves_two_answers_open():
-    text = "Heat flows downhill.\nIt does not flow up, so the answer is B.\n\nWhat does the passage say?\nIt says so. The answer is {}."
+    text = "Heat flows down.\nNot up, so the answer is B.\n\nWhat does the passage say?\nIt says: the answer is {}."
     assert extract_choice(text.format("B")).answer == "B"
     assert extract_choice(text.format("C")).rule == "several questions"
 

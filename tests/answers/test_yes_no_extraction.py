@@ -117,3 +117,36 @@ def test_negated_judgements_are_their_opposites(pair):
 def test_words_of_another_kind_are_not_read_by_general_meaning():
     assert extract_yes_no("That is not true.", ("positive",), ("negative",)).answer is None
     assert extract_yes_no("The review is positive.", ("positive",), ("negative",)).answer == "positive"
+
+
+BRACKETS = ["(not mentioned)", "(paragraph 3)", "(it was cancelled).", "(90%)", "[1]"]
+
+
+@pytest.mark.parametrize("bracket", BRACKETS)
+def test_a_word_before_brackets_is_read(bracket):
+    for word in ("Yes", "No"):
+        for template in ("{}", "Answer: {}", "The answer is {}"):
+            assert extract_yes_no(f"{template.format(word)} {bracket}").answer == word
+    assert extract_yes_no("答案：否（文中未提及）", yes=("是",), no=("否",)).answer == "否"
+
+
+@pytest.mark.parametrize("word", ["Yes", "No", "yes", "no"])
+@pytest.mark.parametrize("join", ["\n", "\n\n", ". "])
+def test_a_word_that_is_repeated_is_no_retraction(word, join):
+    for times in (2, 3, 5):
+        assert extract_yes_no(join.join([word] * times)).answer == word.capitalize()
+
+
+@pytest.mark.parametrize("rest", ["I don't think so.", "I do not believe so.", "I don't think it is."])
+def test_a_no_is_confirmed_by_what_would_take_back_a_yes(rest):
+    assert extract_yes_no(f"No, {rest}").answer == "No"
+
+
+@pytest.mark.parametrize("between", [" ", "\n\n", "\n\nExplanation: "])
+def test_a_concession_does_not_replace_the_answer(between):
+    for rest in (
+        "Yes, they are alike, but they're not the same.",
+        "Yes, it was founded in 1990, but not public.",
+    ):
+        assert extract_yes_no(f"No.{between}{rest}").answer == "No"
+    assert extract_yes_no("Based on the information provided, yes, the two are related.").answer == "Yes"
