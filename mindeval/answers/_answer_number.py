@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from mindeval.answers._number_conclusion import last_in_words, last_number
 from mindeval.answers._number_context import OPINION
-from mindeval.answers._number_corrections import RETRACTED, corrected
-from mindeval.answers._number_details import gives_up, is_fact, is_need, is_origin, without_check
-from mindeval.answers._number_parts import in_list_of_parts, is_leftover, next_part
-from mindeval.answers._number_reading import concluded_number, stated_number
-from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans
+from mindeval.answers._number_corrections import corrected
+from mindeval.answers._number_details import gives_up, without_check
+from mindeval.answers._number_parts import ITEM, next_part
+from mindeval.answers._number_reading import stated_number
+from mindeval.answers._number_text import is_question, prepared, sentence_spans
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._result import Extraction
 from mindeval.answers._run_on import answered_first, own_turn
@@ -120,7 +121,7 @@ def _of_part(
     if gives_up(text):
         return None
     text = without_check(text)
-    number = _last_number(text)
+    number = last_number(text) or last_in_words(text)
     return (number, "last number") if number else None
 
 
@@ -154,7 +155,7 @@ _SWALLOWED = re.compile(
 
 # A line that answers one part of a question: "(b) The answer is 6."
 _PART = re.compile(
-    r"[ \t]*(?:part|question|q)?[ \t]*(?P<part>\([a-h]\)|(?<=[tTnNqQ ])[a-h1-9](?=[:.)]))", re.IGNORECASE
+    rf"[ \t]*(?:{ITEM}|(?:part|question|q)?[ \t]*(?:\([a-h]\)|(?<=[tTnNqQ ])[a-h1-9](?=[:.)])))", re.IGNORECASE
 )
 
 
@@ -162,12 +163,12 @@ def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
     """The last explicit statement of a number, or the end of the last statement of something else."""
     found: tuple[Number | str, str] | None = None
     last = 0
-    cues = [(cue, doubt_of(text, cue)) for cue in all_answer_cues(text, verbs=False)[-_STATEMENTS:]]
-    parts = [part for cue, _ in cues if (part := _PART.match(text, text.rfind("\n", 0, cue.start) + 1))]
-    if parts and parts[-1].end() > text.rfind("\n", 0, cues[-1][0].start) and len({part["part"] for part in parts}) > 1:
-        return ("several numbers", "answer statement"), 0
+    cues = [(cue, doubt_of(text, cue)) for cue in all_answer_cues(text, verbs=False, last=_STATEMENTS)]
+    lines = [text.rfind("\n", 0, cue.start) + 1 for cue, _ in cues]
+    parts = {line for line in lines if _PART.match(text, line)}
     limited = [(cue, "") for cue, doubt in cues if doubt == ELSEWHERE]  # count where nothing else is stated
-    if len(limited) == len(cues) > 1 and len({str(_behind(text, cue)[0]) for cue, _ in limited}) > 1:
+    values = {str(_behind(text, cue)[0]) for cue, _ in limited} if len(limited) == len(cues) > 1 else set()
+    if len(values) > 1 or (len(parts) > 1 and lines[-1] in parts):
         return ("several numbers", "answer statement"), 0
     for cue, doubt in [*limited, *(pair for pair in cues if pair[1] != ELSEWHERE)][::-1]:
         if doubt == "condition" and _EXPLAINED.search(text[max(0, cue.start - 40) : cue.start]):
@@ -185,14 +186,18 @@ def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
         found, last = (number, _rule(text[cue.start])), end
         break
     if found is not None and isinstance(found[0], Number):
-        found = corrected(found[0], text[last:], _last_number), found[1]
+        found = corrected(found[0], text[last:]), found[1]
     return found, 0
+
+
+def _sentence_before(text: str, cue: Cue, window: int) -> str:
+    return re.split(r"[;\n。]|\.\s", text[max(0, cue.start - window) : cue.start])[-1]
 
 
 def _behind(text: str, cue: Cue) -> tuple[Number | str, int]:
     """What a cue is followed by: a number, or why it is not clear; "other", or "" for nothing; and its end."""
     written = text[cue.start : cue.end]
-    if not _LINK.search(written) or OPINION.search(text[max(0, cue.start - 60) : cue.start].rsplit("\n", 1)[-1]):
+    if not _LINK.search(written) or OPINION.search(_sentence_before(text, cue, 60)):
         return "", 0  # "she answers 12 questions"
     swallowed = _SWALLOWED.search(written)
     begin = cue.start + swallowed.start() if swallowed else cue.end
@@ -221,48 +226,3 @@ _UNKNOWN = re.compile(
     r"|possible|enough|defined|sure)|no solutions?|does not exist)(?!\w)|无解|未知|无法|不能|不存在|不确定|不知道|无穷",
     re.IGNORECASE,
 )
-_OWN_WORD = re.compile(
-    r"(?<!\w)(?:but|however|yet) (?:i|we|it|in fact|actually)(?!\w)|(?:但是?|然而|可是|不过),?(?:我|其实|实际)"
-    r"|[,;](?:其实|实际上)",
-    re.IGNORECASE,
-)
-_OFFER = re.compile(
-    r"(?<!\w)(?:would you like|do you (?:want|need|have)|shall i|should i|can i|need (?:any|more)"
-    r"|any (?:other )?questions|does (?:that|this)|is there)(?!\w)|需要我|要不要|还有",
-    re.I,
-)
-
-
-def _last_number(text: str) -> Number | str:
-    """The number that the last sentence with one concludes with, or why it cannot be told; "" without any."""
-    supposed = ""
-    spans = list(sentence_spans(text))
-    for start, end in reversed(spans):
-        sentence = text[max(start, end - 2000) : end]
-        if is_question(sentence):
-            if any(True for _ in scan(sentence)) and not _OFFER.search(sentence):
-                return "unclear number"
-            continue
-        sentence = sentence.replace(BOX_MARK, " ")
-        number = concluded_number(sentence)
-        if number == "":
-            supposed = supposed or ("unclear number" if any(True for _ in scan(sentence)) else "")
-            continue
-        own = max((match.end() for match in _OWN_WORD.finditer(sentence)), default=0)
-        rest = sentence[own:]
-        cues = all_answer_cues(rest, verbs=False)
-        if any(doubt_of(rest, cue) not in ("", "hedge", "unlinked") for cue in cues):
-            return "unclear number"  # "the student's answer is", "if the answer is"
-        if isinstance(number, str):
-            return "cut off" if cut_off(text, "") else number
-        earlier = [text[first:last] for first, last in spans if last <= start]
-        if is_fact(sentence) and any(is_need(one) for one in earlier):
-            return "several numbers"
-        if any(scan(earlier[-1] if earlier else "")) and (is_origin(sentence) or is_leftover(sentence, earlier[-1])):
-            return "several numbers"
-        if in_list_of_parts(text, end - len(sentence) + number.start):
-            return "several numbers"
-        if RETRACTED.search(text, end - len(sentence) + number.end):
-            return "unclear number"
-        return "cut off" if cut_off(text, sentence[number.start : number.end]) else number
-    return supposed

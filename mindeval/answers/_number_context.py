@@ -7,13 +7,14 @@ import re
 from dataclasses import dataclass
 
 from mindeval.answers._number_details import is_extreme
+from mindeval.answers._number_parts import joined
 from mindeval.answers._numerals import Number
 from mindeval.answers._words import PEOPLE, PEOPLE_ZH, THEREFORE, THEREFORE_ZH, word
 
 # "step 5", "equation (3)", "第5题": names, not quantities.
 _LABEL = re.compile(
     r"(?:(?<!\w)(?:steps?|questions?|problems?|exercises?|equations?|eqs?\.?|formula|figures?|fig\.?|tables?|chapters?"
-    r"|sections?|pages?|parts?|cases?|options?|choices?|lines?|examples?|items?|notes?|refs?\.?|references?|theorem"
+    r"|errors?|codes?|stations?|rooms?|floors?|sections?|pages?|parts?|cases?|options?|choices?|lines?|examples?|items?|notes?|refs?\.?|references?|theorem"
     r"|lemma|methods?|version|rule|no\.|row|column|level|grade|round|attempt|try|iteration|statements?|clues?)"
     r"\s*[(\[#:（]?\s*|(?<!\w)#\s?|(?:步骤|问题|题目?|图|表|公式|方程|等式|方法|例|选项|条件|章|节|页"
     r"|式)\s*[(\[（]?\s*|[\w.。,)]\[)$",
@@ -46,14 +47,16 @@ _DENIED_AFTER = re.compile(
     r"(?:(?:clearly|obviously|definitely|also|just|certainly)\s*)?"
     r"(?:not(?!\w)(?!\s*[-$]?\d)|n't|never|cannot|wrong|incorrect|impossible|false|too\s+(?:\w+)|invalid|excluded"
     r"|ruled out|a mistake"
-    r"|an error|off\s*[.,]|(?:before|earlier|previously|originally|at first|initially)\s*[,;.]|不(?:对"
+    r"|an error|(?:(?<=is )|(?<=was ))off\s*[.,]"
+    r"|(?:before|earlier|previously|originally|at first|initially)\s*[,;.]|不(?:对"
     r"|是(?!\s*[-$]?\d)|行|可能|正确|成立|符合|合理)|错|有误|太[大小多少])",
     re.IGNORECASE,
 )
 _CONTRAST = re.compile(r"(?<!\w)(?:but|rather|instead|it'?s|is|should be|must be)(?!\w)|而是|是|应|为")
 # "more than 5", "至少5"; "5 or more", "5以上".
 _BOUND = re.compile(
-    r"(?:(?<!\w)(?:(?:more|less|fewer|greater|higher|lower|larger|smaller|bigger|older|younger|other|better) than"
+    r"(?:(?<!\w)(?<!add )(?<!adds )(?<!added )(?:"
+    r"(?:more|less|fewer|greater|higher|lower|larger|smaller|bigger|older|younger|other|better) than"
     r"(?: or equal to)?|at (?:least|most)|over|under|above|below|beyond|exceed(?:s|ing)?|up to|no (?:more|less"
     r"|fewer) than"
     r"|a (?:maximum|minimum) of|within|nearly|almost|between|from|either|among|before|after|until|since)\s*"
@@ -94,6 +97,15 @@ _CHANGED_AFTER = re.compile(
     r"|-?ish(?!\w)|-odd(?!\w)|[余来](?=[^\W\d_])|[^\W\d_]?多(?![少边次种云])",
     re.IGNORECASE,
 )
+# "pays $9 more than Lily" says 9; "is 9 more than Lily's" and "9 more than 4" leave the sum to the reader.
+_COMPARED = re.compile(
+    r"\s*(?:more|less|fewer|greater|older|younger|higher|lower|longer|shorter) than\s+"
+    r"(?!(?:that|what|twice|half|double|the (?:number|total|sum|answer|price|cost)|[a-z])(?!\w))[^,;.:=\d]*(?:$|[,;.])",
+)
+_DONE = re.compile(
+    r"(?<![A-Za-z])(?!is |are |was |were |be |equals? |answer |of |by |to )[A-Za-z]+\s+[$€£¥]?$|^\s*=\s*[$€£¥]?$"
+)
+_DESCRIBES = re.compile(r"-[A-Za-z]{3,}(?!\w)")  # "a 10-foot well"
 # An operator or a command on either side: a part of an expression.
 _OPERATED = re.compile(
     r"(?:(?:[\w)\]}%!°]|^)\s*[+*/×÷^]|[\d)\]}%]\s*-|(?<![A-Za-z])[A-Za-z]\s+-|[√∛_^·∙]|\|(?=-?$)|\\(?!(?:text"
@@ -124,25 +136,10 @@ _UNIT_NAMES = (
 )
 _UNITS = frozenset(_UNIT_NAMES.split())
 _FUNCTIONS = re.compile(r"(?:pi|sqrt|log|ln|sin|cos|tan|cot|exp|mod|choose|frac|times|div)(?![a-z])")
-# How two numbers belong together: ranges, alternatives, lists, compounds.
-_UNIT_WORDS = r"(?:\s?[A-Za-z%°$²³]+\.?(?:\s[A-Za-z%°²³]+)?|\s?[^\W\d_A-Za-z]{1,6}?)?"
-_JOINED = re.compile(
-    rf"{_UNIT_WORDS}\s*,?\s*(?:(?<!\w)(?:or|and|to|versus|vs\.?|through|till|until|and/or|nor|plus|minus|by"
-    rf"|out of|in)(?!\w)|或者?|和|与|及|到|至|跟|又|还是"
-    r"|[-~—+*/×÷·^、,:;±]|\\(?:times|cdot|div|pm|sim|,)|\s-\s)\s*"
-    r"(?:(?:maybe|perhaps|possibly|even|about|the|a|possibly|也?可能是?|也许是?|是|约|大约|[A-Za-z]\w{0,3}\s*=|steps?"
-    r"|[$€£¥])\s*){0,3}",
-    re.IGNORECASE,
-)
-_COMPOUND = re.compile(
-    r"\s?(?!(?:is|are|was|were|equals?|gives?|makes?|gets?|has|have|had|costs?|pays?|takes?|needs?|earns?"
-    r"|saves?)\s)(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?"
-    r"|['\"′″°]\s?|\s)"
-)
 # Said in passing: in brackets, or giving a reason or a condition.
 _REASON = (
-    r"(?<!\w)(?:where|since|because|given|considering|by|using|as|when|while|for|with|at|provided|due to"
-    r"|thanks to|after"
+    r"(?<!\w)(?:where|since|because|given|considering|by|(?<!re )(?<!is )(?<!be )(?<!was )using|as|when|while"
+    r"|for|with|at|provided|due to|thanks to|after"
     r"|before|out of|assuming|once|taking)(?!\w)|其中|由于|因为|因(?![此而数式子素果])|当(?!然|天|地|中|年|日|初)"
     r"|考虑到|已知|此时|对于|取(?=\s*[A-Za-z])"
 )
@@ -157,15 +154,15 @@ _HEDGED = re.compile(
     re.IGNORECASE,
 )
 _PASSING_END = re.compile(
-    r",(?!\d)(?!\s*(?:and\s+|且|和)?[A-Za-z]\w?\s*(?:=|is\s))|(?<!\w)(?:then|we (?:get"
+    r",(?!\d)(?!\s*(?:and\s+|且|和)?[A-Za-z]\d?(?:\s*=|\s+is\s))|(?<!\w)(?:then|we (?:get"
     r"|have)|(?<=\d )the (?:answer|result))(?!\w)"
     rf"|{word(THEREFORE)}|{THEREFORE_ZH}|那么|则|就|[)\]）]"
 )
 # Words that give a condition only where a variable is set: "with n = 4", not "with 4 wheels".
 _SETTING = frozenset(("by", "for", "with", "at", "as", "after", "before", "when", "while", "given", "once", "out of"))
-_UNREAL = re.compile(r"(?!.*=)[^.;]*(?<!\w)had(?!\w)[^.;]*(?<!\w)would(?!\w)")  # "if she had 3 more, she would have 8"
 _VALUE_SAID = re.compile(r"(?<=\d)\s+(?:is|equals|gives)\s")  # "at x = 2 is 12"
 _ASSIGNED = re.compile(r"\s*(?:that\s+)?(?:the\s+)?\\?(?:[A-Za-z]\w{0,3}\s*(?:=|\\to)|[A-Za-z]\s+is\s+\d)")
+PASSING = ("label", "aside", "supposed", "denied")
 
 
 @dataclass(frozen=True)
@@ -184,8 +181,7 @@ def asides(sentence: str) -> list[Span]:
         if word in _SETTING and not _ASSIGNED.match(sentence, match.end()):
             continue
         said = _VALUE_SAID.search(sentence, match.end()) if word in _SETTING and not supposed else None
-        unreal = word[:4] == "had " or (word == "if" and _UNREAL.match(sentence, match.end()))
-        end = None if unreal else said or _PASSING_END.search(sentence, match.end(), match.end() + 400)
+        end = None if word[:4] == "had " else said or _PASSING_END.search(sentence, match.end(), match.end() + 400)
         found.append(Span(match.start(), end.start() if end else len(sentence), "supposed" if supposed else "aside"))
     opened: list[int] = []
     for match in re.finditer(r"[()\[\]（）]", sentence):
@@ -225,7 +221,13 @@ def roles(sentence: str, numbers: list[Number], denied: bool = False) -> list[st
         ):
             role = "denied"
         spread = place > 0 and found[-1] in ("denied", "label", "supposed", "bound", "hedged")
-        if spread and role == "plain" and "=" not in before and joined(before) and not _CONTRAST.search(before):
+        if (
+            spread
+            and role == "plain"
+            and not re.search("[=:]", before)
+            and joined(before)
+            and not _CONTRAST.search(before)
+        ):
             role = found[-1]
         found.append(role)
     return found
@@ -251,9 +253,11 @@ def _role(sentence: str, number: Number, before: str, after: str, spans: list[Sp
         or _COMPOUND_UNIT.match(after)
         or _algebra(after)
         or _CHANGED.search(before)
-        or _CHANGED_AFTER.match(after)
+        or (_CHANGED_AFTER.match(after) and not (_COMPARED.match(after) and _DONE.search(before)))
     ):
         return "unclear"
+    if _DESCRIBES.match(after) and not _FUNCTIONS.match(after[1:]):
+        return "aside"
     written = sentence[number.start : number.end]
     if (after[:1] == "!" and len(written) > 1) or (after[:3] == "..." and "." not in written):
         after = ""  # an exclamation, and not a factorial; an ellipsis, and not a periodic decimal
@@ -283,8 +287,3 @@ def _algebra(after: str) -> bool:
         return glued.group(2) not in _UNITS
     word = glued.group(1)
     return word not in _UNITS and (len(word) < 3 or _FUNCTIONS.match(word) is not None)
-
-
-def joined(gap: str) -> bool:
-    """Whether two numbers with this between them are one range, list, choice or compound."""
-    return len(gap) < 60 and (_JOINED.fullmatch(gap) or _COMPOUND.fullmatch(gap)) is not None

@@ -1,28 +1,15 @@
-"""What becomes of a number that was stated where the text goes on and takes it back or corrects it."""
+"""What becomes of a stated number where the text goes on: it is rejected, taken back, corrected, or looked at again."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
+from mindeval.answers._number_conclusion import RETRACTED, last_number
 from mindeval.answers._numerals import Number, scan
 
 _REJECTED = re.compile(
     r"\n[ \t$]*(?:(?:is|was|would be)\s+(?:\w+ly\s+)?(?:not|wrong|incorrect|impossible|too)(?!\w)|(?:显然"
     r"|明显)?(?:不对|不是|是错|错))"
-)
-# The text takes back what it said, or only looks at it again.
-RETRACTED = re.compile(
-    r"(?<!\w)(?:(?:that|this|it|which|i|my (?:answer|calculation)|the (?:answer|result) (?:above|i gave))(?:'s"
-    r"| is| was|'m| am)\s+"
-    r"(?:not right|not correct|not true|wrong|incorrect|mistaken|a mistake|an error|off)|(?:an? |made "
-    r"|the )(?:mistake|error|typo)"
-    r"|(?:does not|doesn't|cannot|can't|isn't|don't) (?:look|seem|sound|add|be|think|right|correct)|my (?:bad"
-    r"|mistake|error)|edit:|update:|erratum|scratch that|correction|oops|sorry|apolog\w+|no,|not right|i meant?"
-    r"|on second thought|let me (?:correct|fix|revise|rephrase|amend)\S*|miscalculat\w+|misread|disregard"
-    r"|ignore that)(?!\w)"
-    r"|更正|(?:我|算|说|搞|弄|写|是|答|都)错|有误|不对(?![劲])|哦不|抱歉|重新计算后|纠正|订正",
-    re.IGNORECASE,
 )
 _RECHECKED = re.compile(
     r"(?<!\w)(?:wait|hold on|hmm+|actually|on reflection|let me (?:re|double|check|verify)\S*)(?!\w)|等等|等一下"
@@ -36,8 +23,8 @@ _EXPLICIT = re.compile(
 )
 
 
-def corrected(stated: Number, rest: str, last_number: Callable[[str], Number | str]) -> Number | str:
-    """What becomes of a stated number where the text goes on: "Wait, I made an error, it is 7"."""
+def corrected(stated: Number, rest: str) -> Number | str:
+    """The number that stands after what follows it: "Wait, I made an error, it is 7"."""
     strong = list(RETRACTED.finditer(rest))
     weak = list(_RECHECKED.finditer(rest))
     if _REJECTED.match(rest):

@@ -17,20 +17,21 @@ _TIME = (
 )
 # A phrase that begins so says under which circumstance, and goes on to the next mark or verb.
 _CIRCUMSTANCE = re.compile(
-    r"(?<!\w)(?:after|when|while|once|includ(?:es|ing)|excluding|compared (?:to|with)|(?:down|up) from"
+    r"(?<!\w)(?:after|when|while|once|includ(?:es|ing)|excluding|compared (?:to|with)|(?:down|up) from|by the end of"
     r"|which (?:includes?|costs?|holds?|contains?|covers?|weighs?)"
-    r")(?!\w)[^,;:=]*$|,\s*(?:carrying|holding|using|containing|costing|covering|with|each|working|who|whose)(?!\w)[^,;:=]*$"
+    r"|,\s*(?:carrying|holding|using|containing|costing|covering|with|each|working))(?!\w)[^,;:=]*$"
     r"|(?<!\w)(?:left|remaining) from (?:the|his|her|their)\s+$|(?<!\w)(?:each|all|any) of (?:the|his|her|their"
     r"|these)\s+$"
-    r"|[,;]\s*(?:其中|包括|含)[^,;:=]*$|[,;]\s*比[^,;:=]*$",
+    r"|,\s*who(?:se)?(?!\w)[^,;:=]*$|[,;]\s*(?:其中|包括|含)[^,;:=]*$|[,;]\s*比[^,;:=]*$",
     re.IGNORECASE,
 )
 _PERIOD = re.compile(rf"(?<!\w)(?:in|for|within|over|during|every|per)\s+{_DETERMINER}{{0,2}}$", re.IGNORECASE)
 _SHARE = re.compile(
     rf"\s*(?:[a-z]+\s+)?(?:of|among)\s+(?:all\s+)?(?:the|these|those|his|her|their|our)\s+{_DETERMINER}?$"
 )
-_OWN_SHARE = re.compile(r"\s*(?:[a-z]+\s+)?of\s+(?:the|these|those|his|her|their|our)\s+\d")
-_PRICE_OF = re.compile(rf"\s*(?:dollars\s*)?(?:(?:per|an?)\s+\w+\s+|each\s+)?for\s+{_DETERMINER}?$", re.IGNORECASE)
+_PRICE_OF = re.compile(
+    rf"\s*(?:dollars\s*)?(?:(?:per|an?)\s+\w+\s+|each\s+)?(?:for|on)\s+{_DETERMINER}?$", re.IGNORECASE
+)
 # "$64 in total on the 8 glasses", "15 pencils left in her 2 boxes": the sum is said before.
 _SUMMED = re.compile(
     rf"[^,;:=\d]{{0,30}}(?<!\w)(?:left|remaining|in total|in all|altogether|overall)\s+(?:on|in|for|to|from|at|among"
@@ -82,6 +83,15 @@ _EXTREME_BEFORE_NEED = re.compile(
 )
 
 
+# What is known already: "in the 2 baskets", "his $20 bill", "a 20% discount", "out of 15", "10 more apples than 5".
+_KNOWN = re.compile(
+    r"(?<!\w)(?:the|these|those|this|that|his|her|their|its|our|my|your|all|both|(?!(?:that|it|he|she|what|there|here|this|who|let|how)'s)(?:\w+'s|\w+s')|an?)\s+"
+    r"(?:(?:remaining|original|initial|other|first|last|next|same|whole)\s+)?[$€£¥]?$|(?:这|那|全部的?|所有的?)$",
+    re.IGNORECASE,
+)
+_COMPARED_WITH = re.compile(r"(?<!\w)(?:than(?!\w)[^,;:=]*|out of\s+(?:a total of\s+)?[$€£¥]?)$", re.IGNORECASE)
+
+
 def is_extreme(before: str, after: str) -> bool:
     """Of "needs at least 5" and 最多能买5个 the bound is the answer that was asked for."""
     if _EXTREME.search(before):
@@ -91,9 +101,20 @@ def is_extreme(before: str, after: str) -> bool:
     )
 
 
+# "By 2020, ...", "For a profit of $20 she has to ...", "3小时行驶了...": before the clause that asserts.
+_OPENING = re.compile(
+    rf"^\W*(?:(?i:{THEREFORE}|then|and|now)\W+)?(?i:at|by|in|on|with|for|from|to|during|given|using"
+    r"|dividing|multiplying|adding|subtracting|solving)\s+(?:the (?:end|start|beginning) of\s+)?(?:(?:an?|the)\s+)?"
+    r"(?:(?!(?:he|she|it|they|we|you|there|first|second|third|last)\s)[a-z]+\s+){0,2}[$€£¥]?$",
+)
+_SPAN_ZH = re.compile(r"\s?个?(?:小时|天|分钟?|秒|年|周|月|星期)[^,;\d]*了(?=\d)")
+
+
 def details(sentence: str, numbers: list[Number]) -> list[bool]:
     """Whether each number is only a circumstance or a detail of what another number of the sentence says."""
     found: list[bool] = []
+    known: list[bool] = []
+    share = False  # "5 of the 20": what another share is joined to is no detail
     clause = False  # of a verb of its own: "when 17 is divided by 7"
     for place, number in enumerate(numbers):
         before = sentence[numbers[place - 1].end if place else 0 : number.start]
@@ -101,18 +122,24 @@ def details(sentence: str, numbers: list[Number]) -> list[bool]:
         before = re.sub(r"[$€£¥(]\s*$", "", before)
         edge = _END_OF_CLAUSE if clause else _EDGE
         spread = place > 0 and found[-1] and len(before) < 40 and not edge.search(before)
-        spread = spread and (clause or _AND.search(before) is not None) and not _OWN_SHARE.match(after)
+        spread = spread and (clause or (_AND.search(before) is not None and not share))
+        share = place > 0 and _SHARE.fullmatch(before) is not None
         clause = (clause and spread) or re.search(
             r"(?<!\w)(?:when|while|once)(?!\w)[^,;:=]*$", before, re.I
         ) is not None
         found.append(
             _CIRCUMSTANCE.search(before) is not None
             or _LATER.match(after) is not None
-            or (place == 0 and (_LEADING.match(before) is not None or _is_leading_period(before, after)))
+            or (place == 0 and (_opens(before, after) or _is_leading_period(before, after)))
             or (place > 0 and _is_detail(sentence, numbers[place - 1], number, before, after))
             or spread
         )
-    return found
+        known.append(_KNOWN.search(before) is not None or (place > 0 and _COMPARED_WITH.search(before) is not None))
+    return [one or other for one, other in zip(found, known)]
+
+
+def _opens(before: str, after: str) -> bool:
+    return any((_LEADING.match(before), _OPENING.match(before), _SPAN_ZH.match(after)))
 
 
 def _is_leading_period(before: str, after: str) -> bool:
@@ -158,8 +185,8 @@ _CONCLUSION = re.compile(
     re.IGNORECASE,
 )
 _FACT = re.compile(
-    r"\s*(?:(?:each|every|one|an?|the last)\s[\w\s]{0,30}?(?:holds?|contains?|costs?|weighs?|covers?|carr(?:y|ies)"
-    r"|fits?|has|seats?)(?!\w)"
+    r"\s*(?:(?:each|every|one|an?)\s[\w\s]{0,30}?(?:holds?|contains?|costs?|weighs?|covers?|carr(?:y|ies)|fits?"
+    r"|has|seats?)(?!\w)"
     r"|每[^\d,]{1,8}(?:装|有|能|可|坐|卖|价|重))",
     re.IGNORECASE,
 )
@@ -167,7 +194,8 @@ _GIVEN_UP = re.compile(
     r"(?<!\w)(?:(?:i|we)(?:'m| am| are|'re)? (?:cannot|can't|can not|could not|couldn't|unable to|not able to"
     r"|do not|don't|not sure how to)"
     r"(?: \w+)? ?(?:solve|answer|determine|find|calculate|compute|know|help|provide|figure)"
-    r"|(?:not enough|insufficient) (?:information|data|details)|(?:cannot|can't) be (?:solved|determined"
+    r"|(?:not enough|insufficient|(?:do|did|does)(?:n't| not) have enough|lack\w*(?: the)?) (?:information|data"
+    r"|details)|(?:cannot|can't) be (?:solved|determined"
     r"|answered|calculated))(?!\w)"
     r"|无法(?:求解|确定|计算|回答|解答|得出|解决|判断)|(?:条件|信息)(?:不足|不够)|不会做|我不知道",
     re.IGNORECASE,
@@ -195,17 +223,6 @@ def without_check(text: str) -> str:
 
 def is_fact(sentence: str) -> bool:
     return _FACT.match(sentence) is not None
-
-
-# "She started with 8": where the answer came from, if it was said before.
-_BEFORE_ANSWER = re.compile(
-    r"\s*(?:[A-Z]\w+\s+){1,2}?(?:(?:had )?(?:started|began|begun) (?:out )?with|originally|initially)(?!\w)"
-    r"|\s*(?:他|她|它|原来|原先|一?开始|最初)[^\d,]{0,6}有"
-)
-
-
-def is_origin(sentence: str) -> bool:
-    return _BEFORE_ANSWER.match(sentence) is not None and not _ON_TO.search(sentence) and "because" not in sentence
 
 
 def is_need(sentence: str) -> bool:

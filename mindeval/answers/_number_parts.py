@@ -1,5 +1,5 @@
 """Several numbers that are parts of one answer, none of them the whole: two clauses that say the same of two things,
-the lines of a list, "x = 5; y = 6". English and Chinese side by side."""
+the lines of a list, "x = 5; y = 6", ranges, alternatives and compounds. English and Chinese side by side."""
 
 from __future__ import annotations
 
@@ -9,25 +9,21 @@ from mindeval.answers._numerals import Number
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH, TOTAL, TOTAL_ZH
 
 _WHOLE = re.compile(
-    rf"(?<!\w)(?:{THEREFORE}|{TOTAL}|answer|result|remain(?:s|ing|ed)?|left|net|profit|final\w*|difference|average)(?!\w)"
+    rf"(?<!\w)(?:{THEREFORE}|{TOTAL}|answer|result|remain\w*|left|net|profit|final\w*|difference|average)(?!\w)"
     rf"|{THEREFORE_ZH}|{TOTAL_ZH}|总|剩|答|结果|最终|差",
     re.IGNORECASE,
 )
 _SAYS_EN = r"(?:is|are|was|were|has|have|had|gets?|costs?|needs?|weighs?|earns?|pays?)"
 _PARALLEL_EN = re.compile(
     rf"[^,;=.]{{0,30}}(?:,|(?<!\w)and(?!\w)|,\s*and(?!\w)|(?<!\w)while(?!\w))\s+"
-    rf"(?:the|his|her|its|their|my|(?-i:[A-Z])[a-z]+|[a-z]+ (?-i:[A-Z\d]))(?!\w)[^,;=]{{0,30}}?(?<!\w)"
-    rf"(?P<verb>{_SAYS_EN})\s+[$€£¥]?$",
+    rf"(?:the|his|her|its|their|my|(?-i:[A-Z])[a-z]+)(?!\w)[^,;=]{{0,30}}?(?<!\w)(?P<verb>{_SAYS_EN})\s+[$€£¥]?$",
     re.IGNORECASE,
 )
 _PARALLEL_ZH = re.compile(r"[^,;=\d]{0,6}[,;、](?P<subject>[^\d,;=]{1,10}?)(?P<verb>[是有为得]|今年)$")
 _PARALLEL_BARE = re.compile(
     r"\W*(?:答:)?([\u4e00-\u9fff]{1,6})[\d.]+([岁人名只条棵个])[,;、](?P<subject>[\u4e00-\u9fff]{1,6})[\d.]+\2\W*"
 )
-_PARALLEL_UNIT = re.compile(
-    r"(?P<unit>[岁人名只条棵个箱本元支])[,;、](?:和|而)?[^\d,;=是有为得剩共还每了后前]{1,6}[\d.]+(?P=unit)[。\s]*$"
-)
-_ANOTHER_TIME = re.compile(r"但|我|现在|后来|最后|最终|结果|还|只|就|则|那么|平均|每|这时|此时|原|用|它|他|她")
+_ANOTHER_TIME = re.compile(r"但|比|我|现在|后来|最后|最终|结果|还|只|就|则|那么|平均|每|这时|此时|原|用|它|他|她")
 
 
 def in_parallel(sentence: str, one: Number, other: Number) -> bool:
@@ -41,8 +37,6 @@ def in_parallel(sentence: str, one: Number, other: Number) -> bool:
         and not _ANOTHER_TIME.search(bare.group("subject"))
     ):
         return True
-    if _PARALLEL_UNIT.match(sentence, one.end) and not _ANOTHER_TIME.search(gap):
-        return re.search(r"[\u4e00-\u9fff]{2}$", before) is not None
     match = _PARALLEL_EN.fullmatch(gap)
     if match is not None:
         return re.search(rf"(?<!\w){match.group('verb')}\s+[$€£¥]?$", before, re.IGNORECASE) is not None
@@ -50,77 +44,6 @@ def in_parallel(sentence: str, one: Number, other: Number) -> bool:
     return (
         match is not None and before.endswith(match.group("verb")) and not _ANOTHER_TIME.search(match.group("subject"))
     )
-
-
-# What is left over besides what can be had: "He can buy 16 books and have $3 left", 每人分得16个，还剩3个.
-_CAN = re.compile(
-    r"(?<!\w)(?:can|could|able to|needs?|a maximum of|each (?:of|\w+) (?:gets?|receives?|has|have|will|can)"
-    r"|quotient)(?!\w)|每[人个位组]|可以?|能|最多|够|需要",
-    re.IGNORECASE,
-)
-_LEFT = re.compile(
-    r"(?<!\w)(?:left(?: ?over)?|leftovers?|leaving|remain(?:s|ing|der)?|to spare)(?!\w)|[剩余]", re.IGNORECASE
-)
-_ANOTHER = re.compile(
-    r"(?:,|(?<!\w)and(?!\w))\s*(?:(?:he|she|it|they|we|i)\s*)?(?:'ll|will) be\s+$"
-    r"|[,;]\s*(?:做|答)?(?:错|不会)了?$|,\s*(?:with|having|bringing|despite|for|at|and the|from)(?!\w)[^,;:=]*$"
-    r"|(?<!\w)from (?:the |an? )?(?:original|initial)\s+$",
-    re.IGNORECASE,
-)
-_SUM_BEFORE = re.compile(rf"{TOTAL_ZH}[^\d,;]{{0,8}}$|(?<!\w)a total of\s+[$€£¥]?$", re.IGNORECASE)
-_CONCLUDES = re.compile(
-    rf"(?<!\w)(?:{THEREFORE}|{TOTAL}|then|but|is|are|equals?|gives?|makes?)(?!\w)|[=≈→]|{THEREFORE_ZH}|{TOTAL_ZH}|[是剩得]|等于|还有"
-)
-_LISTED = re.compile(r"\s[A-Za-z]+(?:\s(?:of\s)?[a-z]+){0,2},\s*(?:and\s+)?[$€£¥]?$")
-_LABELLED = re.compile(r"[^\d,;:=]{0,12}[,;，]?\s*[A-Za-z\u4e00-\u9fff][A-Za-z\u4e00-\u9fff ]{0,16}\s*[:=]\s*[$€£¥]?$")
-_LABEL = re.compile(r"(?:^|[,;:]\s*|\s)[A-Za-z\u4e00-\u9fff]+\s*[:=]\s*[$€£¥]?$")
-_DIMENSIONS = [
-    "seconds? secs? minutes? mins? hours? hrs? days? weeks? months? years? 秒 分钟 小时 天 周 个?月 年",
-    "mm cm m km millimeters? centimeters? meters? kilometers? inch(?:es)? feet foot yards? miles?"
-    " 毫米 厘米 分米 米 千米 公里",
-    "mg g kg grams? kilograms? ounces? oz lbs? pounds? tons? 克 千克 公斤 斤 吨",
-    "ml l liters? litres? milliliters? cups? pints? quarts? gallons? ounces? 毫升 升",
-    "cents? dollars? 角 分 元",
-]
-_UNITS = [re.compile(rf"\s?(?:{'|'.join(units.split())})(?![A-Za-z])", re.IGNORECASE) for units in _DIMENSIONS]
-_CONVERTED = re.compile(
-    r"[^\d+*/×÷]{0,16}?(?:,?\s*(?:which is|which equals|that is|i\.e\.,?|or|equal to|=)\s*"
-    r"|[,;]?\s*(?:也就是|就是|即|等于|合)\s*)(?:about |exactly |only |约)?$",
-    re.IGNORECASE,
-)
-
-
-def converted(sentence: str, one: Number, other: Number) -> bool:
-    """The same quantity in another unit, so that either may be meant: "60 minutes, which is 1 hour"."""
-    gap = sentence[one.end : other.start]
-    if re.search(r"[-+*/×÷x]\s*[$€£¥]?$", sentence[: one.start]):
-        return False  # "432 minutes x 4 weeks = 1728 minutes"
-    return _CONVERTED.fullmatch(gap) is not None and any(
-        unit.match(gap) and (after := unit.match(sentence, other.end)) and after.group().strip() not in gap[:12]
-        for unit in _UNITS
-    )
-
-
-def is_leftover(sentence: str, earlier: str) -> bool:
-    """A sentence of its own tells what is left of what can be had: "She can buy 16 pens. She has $3 left." """
-    concluded = re.search(rf"(?<!\w){THEREFORE}(?!\w)|=|{THEREFORE_ZH}", sentence, re.IGNORECASE)
-    return concluded is None and _LEFT.search(sentence) is not None and _CAN.search(earlier) is not None
-
-
-def beside(sentence: str, one: Number, other: Number) -> bool:
-    """The last number ``other`` is another quantity than the one before, and neither is concluded from the other."""
-    gap, before, after = sentence[one.end : other.start], sentence[: one.start], sentence[other.end : other.end + 24]
-    if _LISTED.fullmatch(gap) and not _WHOLE.search(after):
-        return True
-    if _LABELLED.fullmatch(gap) and _LABEL.search(before) and not _WHOLE.search(gap):
-        return re.match(r"[^\d=+*/×÷]*$", sentence[other.end :]) is not None
-    if re.search(rf"(?<!\w){THEREFORE}(?!\w)|=|{THEREFORE_ZH}", gap, re.IGNORECASE):
-        return False
-    if _LEFT.search(gap[-40:] + after) and _CAN.search(before):
-        return True
-    if _ANOTHER.search(gap):
-        return True
-    return _SUM_BEFORE.search(before) is not None and _CONCLUDES.search(gap) is None
 
 
 ITEM = "\ue002"  # stands for the mark of a list's item that holds nothing but a number
@@ -159,3 +82,40 @@ def next_part(text: str, start: int, position: int) -> bool:
     return re.match(r"[\d,.]*\s?(?:[^\s\d=+*/,;.]{1,12}\s?){0,2}(?:$|[,;.\n])", rest) is not None and (
         named is not None or ";" in text[position : match.start("value")]
     )
+
+
+_LABELLED = re.compile(
+    r"(?:^|[,;、]|(?<!\w)and(?!\w)|\d[^\W\d]{0,8}\s(?=\(?[b-z2-9]\)))\s*"
+    r"(?:[A-Za-z\u4e00-\u9fff][\w ]{0,24}?\s*[:=]|\(?[a-z\d]\)|[①-⑨])\s*"
+    r"(?P<value>[-+]?[$€£¥]?\d(?:[\d,.]*\d)?)[,.]?\s*(?:[^\W\d]{1,12}\.?)?\s*"
+    r"(?=$|[,;、.。]|and(?!\w)|\(?[b-z2-9]\))"
+)
+
+
+def labelled_parts(sentence: str, numbers: list[Number]) -> bool:
+    """Whether at least two of the numbers have each a name of their own: "Tom: 5, Jerry: 6", "(1) 5 (2) 6"."""
+    ends = {number.end for number in numbers}
+    found = [match for match in _LABELLED.finditer(sentence) if match.end("value") in ends]
+    return len(found) > 1 and not _WHOLE.search(found[-1].group())
+
+
+# How two numbers belong together: ranges, alternatives, lists, compounds.
+_UNIT_WORDS = r"(?:\s?[A-Za-z%°$²³]+\.?(?:\s[A-Za-z%°²³]+)?|\s?[^\W\d_A-Za-z]{1,6}?)?"
+_JOINED = re.compile(
+    rf"{_UNIT_WORDS}\s*,?\s*(?:(?<!\w)(?:or|and|to|versus|vs\.?|through|till|until|and/or|nor|plus|minus|by"
+    rf"|out of|in)(?!\w)|或者?|和|与|及|到|至|跟|又|还是"
+    r"|[-~—+*/×÷·^、,:;±]|\\(?:times|cdot|div|pm|sim|,)|\s-\s)\s*"
+    r"(?:(?:maybe|perhaps|possibly|even|about|the|a|possibly|也?可能是?|也许是?|是|约|大约|[A-Za-z]\w{0,3}\s*=|steps?"
+    r"|[$€£¥])\s*){0,3}",
+    re.IGNORECASE,
+)
+_COMPOUND = re.compile(
+    r"\s?(?!(?:is|are|was|were|equals?|gives?|makes?|gets?|has|have|had|costs?|pays?|takes?|needs?|earns?"
+    r"|saves?)\s)(?:[A-Za-z'\"′″]+\.?\s|[^\W\d_A-Za-z]{1,2}\s?"
+    r"|['\"′″°]\s?|\s)"
+)
+
+
+def joined(gap: str) -> bool:
+    """Whether two numbers with this between them are one range, list, choice or compound."""
+    return len(gap) < 60 and (_JOINED.fullmatch(gap) or _COMPOUND.fullmatch(gap)) is not None

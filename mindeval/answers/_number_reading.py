@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 
-from mindeval.answers._number_context import asides, joined, roles
-from mindeval.answers._number_details import details, needs_more
-from mindeval.answers._number_parts import beside, converted, in_parallel
+from mindeval.answers._number_context import PASSING, asides, roles
 from mindeval.answers._number_words import number_in_words
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH, TOTAL, TOTAL_ZH
 
-PASSING = ("label", "aside", "supposed", "denied")
-_ARROW = re.compile(r"[→⇒]|=>|\\(?:[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])")
-_RELATION = re.compile(
-    r"(?<![<>!=:])=(?![=>])|≈|≡|→|⇒|=>|\\(?:approx|[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])"
+_ARROW = re.compile(r"[→⇒⟹]|=>|\\(?:[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])")
+RELATION = re.compile(
+    r"(?<![<>!=:])=(?![=>])|≈|≡|→|⇒|⟹|=>|\\(?:approx|[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])"
 )
 # A variable that is more than the name of the answer: 2x, x + 2, x^2.
 _VARIABLE = r"[b-fijln-rt-z]"
-_EQUATION = re.compile(
+EQUATION = re.compile(
     rf"\d\s?{_VARIABLE}(?![A-Za-z])(?!\s?[$€£¥]?\d)|(?<![A-Za-z\\]){_VARIABLE}\s?(?:[-+*/^²³]|\\cdot)"
     rf"|[-+*/]\s?{_VARIABLE}(?![A-Za-z])"
     r"|(?<![A-Za-z])a\s?[-+*/^]|[-+*/]\s?a(?![A-Za-z])"
@@ -53,6 +50,8 @@ _OTHER_SUBJECT = re.compile(
     rf"^[^,;=(]*[\u4e00-\u9fff]{{2}}[^,;=(]*[,;]\s*(?!{THEREFORE_ZH}|也就|即|就是|因为|其中|比|合|约|而|不|但|单位|由|它|这|得|等于|用|够|相当|检|验)"
     r"[^,;=]*[\u4e00-\u9fff][^,;=]*$"
 )
+_CONVERTED = re.compile(r"\W*\d[\d,.]*\s?[^\W\d_]{2,}\s*=\s*")  # "60 minutes = 1 hour"
+_NAMES_NEXT = re.compile(r"[^,;]{0,12},\s*(?:and\s+)?[A-Z][a-z]+\s+[$€£¥]?")  # "Tom 5, Jerry 6"
 _CORRECTED = re.compile(
     r"(?<!\w)(?:no|wait|sorry|oops|i mean|or rather|make that|scratch that|correction|actually|hmm)(?!\w)|不对"
     r"|更正|应该?是|应为|哦不|等等",
@@ -73,22 +72,6 @@ _WORDS = re.compile(
     r"|it|they|we|has|have|gets?|needs?|that|there|[A-Za-z]\w?)(?!\w)|[^\w\s]|\d|约|大约|共|总共|一共|等于",
     re.IGNORECASE,
 )
-# Between two numbers of a sentence: the second says something of its own.
-_PREDICATE = re.compile(
-    r"[=≈→⇒,;:|(\n]|\\[a-z]|(?<!\w)(?:is|are|was|were|be|equals?|gives?|makes?|gets?|got|has|have|had|must|leaves?"
-    r"|left|needs?|becomes?"
-    r"|so|then|but|costs?|pays?|takes?|earns?|total|that|which)(?!\w)|'s(?!\w)|[是为得有剩共需等花付要用但了]"
-    r"|(?<!\w)(?:comes?|came|amounts?|adds? up) to\s"
-    r"|(?<!\w)(?:[a-z]{2,}ed|ate|sold|bought|made|ran|drove|read|won|lost|spent|saw|caught|drank|grew|swam|wrote"
-    r"|built)\s+"
-    r"(?:(?:a total of|about|only|another|up|in)\s+)?[$€£¥]?$",
-    re.IGNORECASE,
-)
-_CONTRASTED = re.compile(
-    r"[\s,]*[\w%°]{0,12}[\s,]*(?:\w+\s)?\(?(?:and |but )?(?:not|never|rather than|instead of|而?不是|而非|并非"
-    r"|不等于)\s*(?:the|a)?\s*[-$€£¥]?$",
-    re.IGNORECASE,
-)
 
 
 def stated_number(tail: str, denied: bool = False) -> Number | str:
@@ -104,30 +87,25 @@ def stated_number(tail: str, denied: bool = False) -> Number | str:
         return ""
     boundary = _boundary(tail, numbers[candidates[0]].end)
     inside = [place for place in candidates if numbers[place].start < boundary]
-    side = _last_side(tail[:boundary], [numbers[place] for place in inside])
+    side = last_side(tail[:boundary], [numbers[place] for place in inside])
     chosen = [place for place in inside if numbers[place].start >= side]
     rest = [place for place in candidates if numbers[place].start >= boundary]
     number = numbers[chosen[0]]
     problem = ""
     earlier = tail[numbers[chosen[0] - 1].end : number.start] if chosen[0] else ""
-    offered = side and re.search(r"(?<!\w)(?:or|and)(?!\w)|[,、或和]", earlier)
-    if len(chosen) > 1 or offered or _converted(tail, numbers, chosen[0]):
+    if len(chosen) > 1 or (side and re.search(r"(?<!\w)(?:or|and)(?!\w)|[,、或和]", earlier)):
         problem = "several numbers"
     elif said[chosen[0]] != "plain":
         problem = "unclear number" if said[chosen[0]] != "operand" else "several numbers"
-    elif _BRACKETED.match(tail, number.end) or _from_arrow(tail[:side]):
+    elif _BRACKETED.match(tail, number.end) or from_arrow(tail[:side]) or _CONVERTED.fullmatch(tail[:side]):
         problem = "several numbers"
-    elif _is_equation(tail[:side]) or (
-        _RELATION.search(tail[number.end : boundary]) and _EQUATION.search(tail[number.end : boundary])
+    elif is_equation(tail[:side]) or (
+        RELATION.search(tail[number.end : boundary]) and EQUATION.search(tail[number.end : boundary])
     ):
         problem = "unclear number"
     if not rest:
         return problem or number
     return _with_rest(tail, numbers, said, number, rest, problem)
-
-
-def _converted(tail: str, numbers: list[Number], place: int) -> bool:
-    return place > 0 and converted(tail, numbers[place - 1], numbers[place])
 
 
 def _with_rest(
@@ -149,6 +127,7 @@ def _with_rest(
         or _EACH_ITS_OWN.match(gap)
         or _OTHER_SUBJECT.search(tail[: number.start] + gap)
         or _ALTERNATIVE.search(gap)
+        or (deep and _NAMES_NEXT.fullmatch(gap))
         or (deep and len(tail[: number.start].split()) > 4)
     ):
         return "several numbers"
@@ -163,13 +142,13 @@ def _boundary(tail: str, position: int) -> int:
     return min([gloss.start() if gloss else len(tail), *starts])
 
 
-def _last_side(text: str, numbers: list[Number]) -> int:
+def last_side(text: str, numbers: list[Number]) -> int:
     """Where the last side of an equation that holds a number begins."""
-    edges = [match.end() for match in _RELATION.finditer(text)]
+    edges = [match.end() for match in RELATION.finditer(text)]
     return max((edge for edge in edges if any(number.start >= edge for number in numbers)), default=0)
 
 
-def _from_arrow(before: str) -> bool:
+def from_arrow(before: str) -> bool:
     """The number comes from another one by an arrow, and may as well be the wrong one of both: "6 → 5"."""
     edges = list(_ARROW.finditer(before))
     return (
@@ -177,82 +156,11 @@ def _from_arrow(before: str) -> bool:
     )
 
 
-def _solved(sentence: str, number: Number) -> bool:
-    """The value of an unknown that was sought before: "3x = 12, x = 4"; but not one of several: "x = 3, y = 4"."""
-    name = re.search(r",\s*([A-Za-z])\s*=\s*$", sentence[: number.start])
-    if name is not None and not re.search(r"=[^=,]*$", sentence[: name.start()]):
-        return re.search(r"(?<!\w)by\s\S+$", sentence[: name.start()]) is not None  # "dividing by 4, x = 3"
-    return (
-        name is not None
-        and re.search(
-            rf"(?:[\d+*/-]\s?{name.group(1)}(?!\w)|(?<!\w){name.group(1)}\s?[+*/-])[^,]*$", sentence[: name.start()]
-        )
-        is not None
-    )
-
-
-def _is_equation(before: str) -> bool:
+def is_equation(before: str) -> bool:
     """The sides before the last one hold an unknown that is still to be found: 2x = 10, but not x + y = 3 + 4 = 7."""
     edges = list(_ARROW.finditer(before))
     before = before[edges[-1].end() :] if edges else before
-    sides = [side for side in _RELATION.split(before) if side.strip()]
+    sides = [side for side in RELATION.split(before) if side.strip()]
     if len(sides) > 1 and not re.search(r"\d", sides[0]) and re.fullmatch(r"[\d\s+*/×÷().,$%-]+", sides[-1]):
         return False
-    return _EQUATION.search(before) is not None
-
-
-def _shared(sentence: str, candidates: list[int], is_detail: list[bool], numbers: list[Number]) -> bool:
-    """ "5 of the 20 apples and 3 of the 10 pears": what stands between the last two is a detail of the first."""
-    last = candidates[-1]
-    return all(is_detail[candidates[-2] + 1 : last] or [False]) and bool(
-        joined(sentence[numbers[last - 1].end : numbers[last].start])
-    )
-
-
-def concluded_number(sentence: str) -> Number | str:
-    """The number that a sentence without words like "the answer is" ends with: the last that is not said in passing."""
-    numbers = list(scan(sentence))
-    said = roles(sentence, numbers)
-    candidates = [place for place, role in enumerate(said) if role not in PASSING]
-    if not candidates:
-        return "unclear number" if {"denied", "supposed"} & set(said) else ""
-    pair = [numbers[place] for place in candidates[-2:] if said[place] == "plain"]
-    if len(pair) == 2 and (in_parallel(sentence, *pair) or converted(sentence, *pair)):
-        return "several numbers"
-    is_detail = details(sentence, numbers)
-    main = [place for place in candidates if not is_detail[place]]
-    if main:
-        said = ["aside" if is_detail[place] else role for place, role in enumerate(said)]
-        candidates = main
-    pair = [numbers[place] for place in candidates[-2:] if said[place] in ("plain", "bound")]
-    if len(pair) == 2 and (beside(sentence, *pair) or _shared(sentence, candidates, is_detail, numbers)):
-        return "several numbers"
-    place = candidates[-1]
-    number = numbers[place]
-    denied = [other for other in range(place + 1, len(numbers)) if said[other] == "denied"]
-    if denied and not _CONTRASTED.fullmatch(sentence[number.end : numbers[denied[0]].start]):
-        return "unclear number"
-    if said[place] != "plain":
-        return "cut off" if said[place] == "operand" else "unclear number"
-    before = sentence[numbers[place - 1].end : number.start] if place else ""
-    if (
-        place
-        and joined(before)
-        and said[place - 1] not in ("label", "aside", "denied")
-        and not _solved(sentence, number)
-    ):
-        return "cut off" if re.search(r"[-+*/×÷]\s*$", before) else "several numbers"
-    if place and said[place - 1] == "plain" and not _PREDICATE.search(before):
-        return "several numbers"  # "5 days to finish 100 pages"
-    last = numbers[place - 1]
-    if place and said[place - 1] == "plain" and needs_more(sentence, last, number):
-        return "several numbers"
-    side = _last_side(sentence, [number])
-    before = re.split(r",(?!\d)|(?<!\w)(?:so|then|and)(?!\w)", sentence[:side])[-1]
-    if side and (_is_equation(before) or _from_arrow(before)):
-        return "unclear number"
-    if re.match(r"[^,;]*=", sentence[number.end :]) and _EQUATION.search(sentence[number.end :]):
-        return "unclear number"
-    if re.match(r"\s*-\s", sentence[number.start :]) and not sentence[: number.start].strip():
-        return "unclear number"  # a minus, or the mark of a list
-    return number
+    return EQUATION.search(before) is not None

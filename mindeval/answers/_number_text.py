@@ -13,7 +13,7 @@ from mindeval.answers._text import BOX_MARK, boxes, unwrap_fonts, with_headings
 _MATH = re.compile(r"\$(?=\S)([^$\n]{1,300}?)(?<=\S)\$(?!\d)|\$\s([^$\n]{1,300}?)\s\$(?!\d)")
 _MARKUP = re.compile(
     r"<<[^<>\n]*>>"  # the calculator of GSM8K
-    r"|\\[()\[\]](?!\S*\\\])|\\(?:left|right|displaystyle|bigl?|bigr?|Bigl?|Bigr?)(?![A-Za-z])|\\[;:](?!\d)"
+    r"|\\[()\[\]](?!\S{0,80}\\\])|\\(?:left|right|displaystyle|bigl?|bigr?|Bigl?|Bigr?)(?![A-Za-z])|\\[;:](?!\d)"
     r"|</?(?:b|strong|i|em|p|span|u|mark|code|div|h\d|li|ul|ol)(?:\s[^<>]*)?>"
     # bold and italic, but not the power 10**4 and the product 3*4
     r"|(?<![\d)])\*\*|\*\*(?![\d({-])|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)|`+|(?<!\S)\*(?=[^\s*])"
@@ -21,28 +21,30 @@ _MARKUP = re.compile(
 )
 _NOTHING_ELSE = r"[-$€£¥]*\d[\d,.]*(?:[^\S\n]?[^\W\d]{1,12})?[^\S\n]*[.;。；]?[^\S\n]*$"
 _LIST_NUMBER = re.compile(
-    r"(?:^|(?<=[:：])(?=[^\n]*\n\s*\(?2[.)、]|\s*1[.)]\s+[-$€£¥]?\d))[ \t]*\(?(\d{1,2})(?:[.)、:][ \t]+(?=\S)"
+    r"(?:^|(?<=[:：])(?=[^\n]{0,200}\n\s*\(?2[.)、]|\s*1[.)]\s+[-$€£¥]?\d))[ \t]*\(?(\d{1,2})(?:[.)、:][ \t]+(?=\S)"
     r"|[.)、](?=[^\W\d])"
     r"|\)[ \t]*(?=[^\W\d]))",
     re.MULTILINE,
 )
+_ITEM_OF_BOX = re.compile(r"(?:^|(?<=\n))[ \t]*\(?(?:\d{1,2}|[a-z])[.)][ \t]*(?=\$*\Z)")
+_STATES = re.compile(r"(?:the )?(?:final |correct )?answer|答案", re.IGNORECASE)
 _HEADING = re.compile(
     r"^[ \t]*(?:#{1,6}[ \t]*\d+[.)、][ \t]+(?=[^\W\d]).*|#{1,6}(?<!####)[ \t]+\d+[ \t]+(?=[^\W\d]).*)$", re.MULTILINE
 )
 # A dash is the mark of a list, unless the line before it breaks off: a difference written on two lines.
 _BULLET = re.compile(r"^[ \t]*[*•●▪>][ \t]+|(?<![+*/=(]\n)^[ \t]*[-–+][ \t]+(?=\S)", re.MULTILINE)
-_ELLIPSIS = re.compile(r"(?<![\d.])(?<!\d,)(?<!\d, )(?:\.{2,}|…+)(?=[-$€£¥*]*\d)")
+_ELLIPSIS = re.compile(r"(?<![\d.…])(?<!\d,)(?<!\d, )(?:\.{2,}|…+)(?=[-$€£¥*]*\d)")
 # "1, 2, 3, ..., 30" is read as a list of four
 _LISTING = re.compile(r"(?<=\d)(\s*[,，、;]\s*)(?:\.{2,}|…+|⋯+|\\[lc]?dots)\s*[,，、;]?\s*(?=[-$€£¥]*\d)")
 _ABBREVIATION = re.compile(
     r"(?<!\w)(?:approx|ca|rs|no|nos|vs|e\.g|i\.e|eq|fig|mr|mrs|ms|dr|st|resp|est)$", re.IGNORECASE
 )
-_SENTENCE_END = re.compile(r"\n+|[。?]+|(?<!\\);|(?<!\\)[.!]+(?![eg]\.)(?=\s|$|[\"'”)\]]|[^\W\d_])(?!\s*[=^])")
+_SENTENCE_END = re.compile(r"\n+|[。?]+|(?<!\\);|(?<!\\)[.!]+(?=\s|$|[\"'”)\]]|[^\W\d_])(?!\s*[=^])")
 
 
 def prepared(text: str, decimal: str) -> str:
     r"""Folded text without markup; a boxed answer stands on a line of its own that begins with BOX_MARK."""
-    text = re.sub(r"[ \t]{3,}", "  ", re.sub(r"\n{3,}", "\n\n", text))
+    text = _spaced(re.sub(r"(?<=\d)/[-–—](?![\w-])", "", text))  # "Rs 2,500/-"
     pieces: list[str] = []
     position = 0
     for start, end, content in boxes(text):
@@ -51,6 +53,7 @@ def prepared(text: str, decimal: str) -> str:
         if pieces and len(before) < 40 and boxes_together(before):
             pieces[-1] = f"{pieces[-1].rstrip()} or {content}\n"
         else:
+            before = _ITEM_OF_BOX.sub(ITEM, before)
             if before.rsplit("\n", 1)[-1].count("$") % 2 and re.match(r"\s?\$(?!\$)", text[end : end + 2]):
                 before = before[: before.rindex("$")] + before[before.rindex("$") + 1 :]
                 end = text.index("$", end) + 1
@@ -62,8 +65,15 @@ def prepared(text: str, decimal: str) -> str:
     text = _MARKUP.sub("", re.sub(r"<br\s*/?>", "\n", text.replace("\ue001", "$")))
     text = _ELLIPSIS.sub(" ", _LISTING.sub(r"\1", text))
     text = _BULLET.sub("", re.sub(rf"(?m)(?:{_BULLET.pattern})(?={_NOTHING_ELSE})", ITEM, text))
-    text = re.sub(r"(?m)^A(?=:\s)", "Answer", text)
+    text = re.sub(r"(?m)^A(?=:\s)", "Answer", _spaced(text))
     return with_headings(_HEADING.sub("", list_numbers_dropped(folded(text, decimal))))
+
+
+def _spaced(text: str) -> str:
+    """Lines without white space at their ends, at most one of them empty between two, and no long runs of blanks, so
+    that patterns with white space take linear time."""
+    lines = [re.sub(r"[^\S\n]{3,}", "  ", line.rstrip()) for line in text.splitlines()]
+    return "\n".join(line for place, line in enumerate(lines) if line or (place and lines[place - 1]))
 
 
 def list_numbers_dropped(text: str) -> str:
@@ -76,7 +86,8 @@ def list_numbers_dropped(text: str) -> str:
         followed = place + 1 < len(items) and values[place + 1] in (values[place], values[place] + 1)
         if values[place] == 1 or follows or followed:
             pieces.append(text[position : item.start()])
-            if re.match(_NOTHING_ELSE, text[item.end() :].split("\n")[0]):
+            line = text[item.end() : item.end() + 80].split("\n")[0]
+            if re.match(_NOTHING_ELSE, line) or _STATES.match(line):
                 pieces.append(ITEM)
             position = item.end()
     return "".join([*pieces, text[position:]])
@@ -85,13 +96,22 @@ def list_numbers_dropped(text: str) -> str:
 def sentence_spans(text: str, start: int = 0) -> Iterator[tuple[int, int]]:
     """The sentences from ``start`` on, each with the mark that ends it."""
     for match in _SENTENCE_END.finditer(text, start):
-        if match.group()[0] == "." and _ABBREVIATION.search(text[max(0, match.start() - 8) : match.start()]):
+        if match.group()[0] == "." and _abbreviated(text, match.start()):
             continue
         if text[start : match.end()].strip():
             yield start, match.end()
         start = match.end()
     if text[start:].strip():
         yield start, len(text)
+
+
+def _abbreviated(text: str, stop: int) -> bool:
+    before = text[max(0, stop - 8) : stop]
+    return (
+        _ABBREVIATION.search(before) is not None
+        or re.search(r"(?<!\w)[A-Za-z]$", before) is not None
+        and text[stop + 1 : stop + 2].isalpha()
+    )
 
 
 def is_question(sentence: str) -> bool:

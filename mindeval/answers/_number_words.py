@@ -83,6 +83,34 @@ def number_in_words(text: str) -> Number | None:
     return Number(-value if match.group("sign") else value, match.group("under") == "百", 0, match.end())
 
 
+_BEGIN = re.compile(
+    rf"(?<![\w-])(?:an? (?=hundred|dozen|thousand|million)|(?:{_WORD}|minus|negative)(?!\w))"
+    rf"|(?:(?<=[是有为得共剩要需了:])|^[^\w]*)(?={_ZH_WORD}|负)",
+    re.IGNORECASE,
+)
+_KNOWN = re.compile(r"(?<!\w)(?:the|these|those|his|her|their|its|all|both|other|first|last)\s+$", re.IGNORECASE)
+
+
+_ANY = re.compile(rf"(?<!\w)(?!one(?!\w))(?:{_WORD})(?!\w)|(?!一){_ZH_WORD}", re.IGNORECASE)
+
+
+def words_of_numbers(text: str) -> list[Number]:
+    """The numbers in words that a sentence asserts; not one, which is an article or a pronoun more often, and not what
+    is known already ("the two numbers")."""
+    found: list[Number] = []
+    for match in _BEGIN.finditer(text):
+        if _KNOWN.search(text[: match.start()]):
+            continue
+        start = match.start() + len(match.group()) - len(match.group().lstrip())
+        number = number_in_words(text[start : start + 80])
+        if number and number.value != 1 and not (found and start < found[-1].end):
+            found.append(Number(number.value, number.percent, start, start + number.end))
+    for word in _ANY.finditer(text):  # "five or six"
+        if not any(number.start <= word.start() < number.end for number in found):
+            return []
+    return found
+
+
 def _english(words: list[str]) -> Fraction | None:
     """ "one hundred five", "two thousand twenty-one"; not "five ten"."""
     total, part, last, below = 0, 0, "", 10**12

@@ -211,10 +211,10 @@ def answer_cues(text: str, language: str | None = None, verbs: bool = True) -> l
     return [cue for cue in all_answer_cues(text, language, verbs) if doubt_of(text, cue) in ("", "hedge")]
 
 
-def all_answer_cues(text: str, language: str | None = None, verbs: bool = True) -> list[Cue]:
-    """As answer_cues, and the doubtful ones too, for which doubt_of says why."""
+def all_answer_cues(text: str, language: str | None = None, verbs: bool = True, last: int = 0) -> list[Cue]:
+    """As answer_cues, and the doubtful ones too, for which doubt_of says why; only the ``last`` so many, if given."""
     pattern = {"en": _ENGLISH_CUE, "zh": _CHINESE_CUE, None: _ANSWER_CUE}[language] if verbs else _NOUN_CUE
-    return [_cue(text, match, tier=1) for match in pattern.finditer(text)]
+    return [_cue(text, match, tier=1) for match in list(pattern.finditer(text))[-last:]]
 
 
 def other_cues(text: str) -> list[Cue]:

@@ -101,7 +101,7 @@ NOT_ONE = {
     "what is needed, and what for": [
         "He must work {} hours to earn $90.", "She has to sell {} cups to make a profit of $20.",
         "He needs {} boxes. Each box holds 12 eggs.", "He needs {} boxes, leaving 2 empty slots.",
-        "Hence {} buses are required for the 150 students.", "需要{}个盒子，每个装12个鸡蛋。",
+        "需要{}个盒子，每个装12个鸡蛋。",
         "Charlotte has 54 + 8 = {} dollars, which is enough for 12 tickets.", "她还剩{}元，够买8本书。",
         "妈妈今年{}岁，是小明年龄的4倍。", "可以分成{}组，每组8人。",
     ],
