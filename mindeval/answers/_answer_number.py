@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mindeval.answers._doubts import sentence_before
 from mindeval.answers._number_conclusion import last_in_words, last_number
 from mindeval.answers._number_context import OPINION
 from mindeval.answers._number_corrections import corrected
@@ -32,8 +33,9 @@ def extract_number(
     r"""The number that a generated text gives as its answer, in the canonical form of ``number_text``.
 
     The last explicit statement wins: ``#### 18``, ``\boxed{18}``, ``<answer>18</answer>``, "the answer is 18",
-    "答案是18"; of an equation the side after the last ``=``. Without a statement the last number of the text is taken,
-    unless ``fallback`` is False. Thousands separators (``1,080``, ``1{,}080``, ``12,34,567``, full-width), currency,
+    "答案是18"; of an equation the side after the last ``=``. Without a statement the last sentence with numbers counts,
+    unless ``fallback`` is False: its number, if its main clause asserts only one, and does not merely add to what was
+    concluded before. Thousands separators (``1,080``, ``1{,}080``, ``12,34,567``, full-width), currency,
     units, fractions, powers, scientific notation, signs (also U+2212 and "minus"), "million"/"万" and short number
     words are understood.
 
@@ -46,7 +48,7 @@ def extract_number(
         text: What the model generated.
         prefer: ``"statement"``, or ``"last"``/``"first"``: that number of the text, whatever it says.
         marker: The answer is on the line that begins with this text, e.g. ``"A:"``, and nowhere else.
-        fallback: Whether the last number may stand for an answer that is not stated.
+        fallback: Whether what the last sentence asserts may stand for an answer that is not stated.
         percent: ``"keep"`` reads 60% as 60, ``"divide"`` as 0.6.
         decimal: The decimal mark, ``"."`` or ``","``.
 
@@ -190,14 +192,10 @@ def _stated(text: str) -> tuple[tuple[Number | str, str] | None, int]:
     return found, 0
 
 
-def _sentence_before(text: str, cue: Cue, window: int) -> str:
-    return re.split(r"[;\n。]|\.\s", text[max(0, cue.start - window) : cue.start])[-1]
-
-
 def _behind(text: str, cue: Cue) -> tuple[Number | str, int]:
     """What a cue is followed by: a number, or why it is not clear; "other", or "" for nothing; and its end."""
     written = text[cue.start : cue.end]
-    if not _LINK.search(written) or OPINION.search(_sentence_before(text, cue, 60)):
+    if not _LINK.search(written) or OPINION.search(sentence_before(text, cue.start)[-60:]):
         return "", 0  # "she answers 12 questions"
     swallowed = _SWALLOWED.search(written)
     begin = cue.start + swallowed.start() if swallowed else cue.end
