@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._number_context import OPINION
-from mindeval.answers._number_details import gives_up, in_list_of_parts, is_fact, is_need, next_part, without_check
+from mindeval.answers._number_details import gives_up, is_fact, is_need, without_check
+from mindeval.answers._number_parts import in_list_of_parts, next_part
 from mindeval.answers._number_reading import concluded_number, stated_number
 from mindeval.answers._number_text import cut_off, is_question, prepared, sentence_spans
 from mindeval.answers._numerals import Number, scan
 from mindeval.answers._result import Extraction
+from mindeval.answers._run_on import answered_first, own_turn
 from mindeval.answers._statements import Cue, all_answer_cues, doubt_of
 from mindeval.answers._tags import tagged
-from mindeval.answers._text import BOX_MARK, segments, split_reasoning
+from mindeval.answers._text import BOX_MARK, split_reasoning
 from mindeval.answers.numbers import check_options, number_text, scaled
 
 
@@ -67,12 +69,25 @@ def extract_number(
     visible, reasoning, rule = split_reasoning(text)
     if rule == "unclosed reasoning" and not visible.strip():
         return Extraction(None, rule)
-    found = _of_part(segments(visible)[0], prefer, marker, fallback, decimal)
+
+    def read(part: str, fallback: bool) -> Extraction | None:
+        def read_turn(turn: str) -> Extraction | None:
+            found = _of_part(turn, prefer, marker, fallback, decimal)
+            return None if found is None else _extraction(*found, percent)
+
+        return answered_first(part, read_turn, _is_explicit) if prefer == "statement" else read_turn(own_turn(part))
+
+    found = read(visible, fallback)
     if found is None and not visible.strip():  # the answer was stated before the reasoning was closed, and not again
-        found = _of_part(segments(reasoning)[0], prefer, marker, False, decimal)
-    if found is not None:
-        return _extraction(*found, percent)
-    return Extraction(None, "no answer line" if marker else "no number")
+        found = read(reasoning, False)
+    return found or Extraction(None, "no answer line" if marker else "no number")
+
+
+_NUMBER_ALONE = re.compile(r"\W*\d[\d.,/]*(?:\s?[^\W\d]{1,12}){0,2}\W*")
+
+
+def _is_explicit(found: Extraction, text: str) -> bool:
+    return found.rule != "last number" or _NUMBER_ALONE.fullmatch(text) is not None
 
 
 def _of_part(

@@ -19,8 +19,9 @@ from mindeval.answers._fallbacks import (
 )
 from mindeval.answers._labels import Reader
 from mindeval.answers._result import Extraction
-from mindeval.answers._text import plain, segments, split_reasoning
-from mindeval.answers._verdicts import CONCLUDED, JUDGED, NAMED, PREFERRED, Statement, verdict_list
+from mindeval.answers._run_on import answered_first
+from mindeval.answers._text import plain, split_reasoning
+from mindeval.answers._verdicts import CONCLUDED, JUDGED, NAMED, PREFERRED, RULES, Statement, verdict_list
 
 _DISAGREE = "letter and text disagree"
 
@@ -161,6 +162,10 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
     )
 
 
+def _is_explicit(found: Extraction, text: str) -> bool:
+    return found.rule in (RULES[NAMED], "boxed", "option text", "leading letter", "last line")
+
+
 def extract_choice(
     text: str,
     choices: Sequence[str] = "ABCD",
@@ -212,10 +217,9 @@ def extract_choice(
     visible, reasoning, rule = split_reasoning(text)
     reader = Reader(labels, options)
     for part in (visible, reasoning):
-        for segment in segments(part)[:1]:
-            found = _from_segment(segment, reader, multiple, language)
-            if found is not None:
-                return found
+        found = answered_first(part, lambda text: _from_segment(text, reader, multiple, language), _is_explicit)
+        if found is not None:
+            return found
         if rule == "unclosed reasoning":
             return Extraction(None, rule)
     return Extraction(None, "no answer" if text.strip() else "empty text")

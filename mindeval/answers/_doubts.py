@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from mindeval.answers._words import PEOPLE, PEOPLE_ZH, SAYS, THEREFORE, THEREFORE_ZH, word
+
 _CLAUSE_EDGE = re.compile(
-    r"[,.!?;:。、\n]|(?<!\w)(?:but|so|then|therefore|hence|thus)(?!\w)|但|那么|所以|因此|(?<!否)则", re.IGNORECASE
+    rf"[,.!?;:。、\n]|{word(f'(?:but|then|{THEREFORE})')}|但|那么|{THEREFORE_ZH}|(?<!否)则", re.IGNORECASE
 )
 _SENTENCE_EDGE = re.compile(
-    r"[!?。;\n]|\.(?!\w)|(?<!\w)(?:but|so|therefore|hence|thus|consequently|however)(?!\w)|但|所以|因此|因而|故"
-    r"|不过|然而",
+    rf"[!?。;\n]|\.(?!\w)|{word(f'(?:but|however|{THEREFORE})')}|但|{THEREFORE_ZH}|不过|然而",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[!?。\n;]|\.(?![\w)])|$")
@@ -34,26 +35,6 @@ _CERTAIN = re.compile(
     r"|不管|不论|无论|无非|不妨"
     r"|[最很极]有?可能",
     re.IGNORECASE,
-)
-
-_PEOPLE_EN = (
-    r"(?:some|many|most|several|few|others?|another|people|students?|everyone|everybody|someone|somebody|anyone"
-    r"|nobody"
-    r"|critics|experts?|scholars?|he|she|they|you|who|friends?|teachers?|classmates?|colleagues?|users?|them|him"
-    r"|her|rumou?r"
-    r"|readers?|candidates?|popular|common|my \w+|one|wikipedia|google|chatgpt|gpt)"
-)
-_PEOPLE_ZH = (
-    r"(?:(?<![个本])人们?|同学们?|学生们?|老师|他们?|她们?|你们?|您|大家|谁|专家|网友|考生|朋友|家长|学者|读者|对方"
-    r"|网上|书上|小[明红刚华李王张丽强亮芳军东]"
-    r"|[张王李赵刘陈]某|有的|有些|一些|不少|许多|很多|多数|少数|部分|甲|乙|丙)"
-)
-_SAYS = (
-    r"(?:say|says|said|think|thinks|thought|believes?|believed|claims?|claimed|argues?|argued|suggest|suggested"
-    r"|assumes?"
-    r"|assumed|guess|guesses|guessed|insists?|insisted|states?|stated|answers?|answered|replies|replied|told|tells?"
-    r"|maintains?"
-    r"|feels?|felt|suspects?|holds?|held|concludes?|concluded|proposes?|proposed|reckons?|supposes?|heard|rumou?red)"
 )
 
 # Each kind: (name, where it is looked for, pattern). "clause" is what precedes in the same clause, "sentence" in the
@@ -150,20 +131,20 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
         "opinion",
         "sentence",
         re.compile(
-            rf"(?<!\w)(?i:according to) (?:the )?(?:[\w']+ )?(?:(?i:{_PEOPLE_EN})|[A-Z][a-z]+(?!\w|'))(?!\w)"
+            rf"(?<!\w)(?i:according to) (?:the )?(?:[\w']+ )?(?:(?i:{PEOPLE})|[A-Z][a-z]+(?!\w|'))(?!\w)"
             rf"|(?<!\w)(?i:in|by) (?:his|her|their|your|\w+'s) (?:opinion|view|words)"
             r"|(?<!\w)(?i:supposedly|allegedly|reportedly|\w+ has it)(?!\w)|据说|听说|据传|传言"
             r"|据[^,]{1,6}(?:说|称|讲)"
-            rf"|(?:根据|按照?|依){_PEOPLE_ZH}[^,]*的?(?:说法|观点|看法|意见|答案)",
+            rf"|(?:根据|按照?|依){PEOPLE_ZH}[^,]*的?(?:说法|观点|看法|意见|答案)",
         ),
     ),
     (
         "opinion",
         "sentence",
         re.compile(
-            rf"(?:{_PEOPLE_ZH}[^,]{{0,6}}?(?:说|认为|觉得|以为|主张|坚持|猜|声称|断言|相信|告诉|回答|建议"
+            rf"(?:{PEOPLE_ZH}[^,]{{0,6}}?(?:说|认为|觉得|以为|主张|坚持|猜|声称|断言|相信|告诉|回答|建议"
             rf"|给出)[^,]{{0,6}}?[,:\"'“(]*"
-            rf"|{_PEOPLE_ZH}(?:都|也|们|就|会|可能|往往|常常?|容易|一般|最终|最后|曾|经常|错误地|误|错|只|的|所|选的?"
+            rf"|{PEOPLE_ZH}(?:都|也|们|就|会|可能|往往|常常?|容易|一般|最终|最后|曾|经常|错误地|误|错|只|的|所|选的?"
             rf"|写的?){{0,4}})$"
         ),
     ),
@@ -199,7 +180,7 @@ _INTRODUCTIONS: list[tuple[str, str, re.Pattern]] = [
 ]
 _INTRODUCTIONS.sort(key=lambda one: one[0] != "opinion")  # what others think unsettles less than what the writer does
 _SAYING = re.compile(
-    rf"(.*?)(?<!\w){_SAYS}(?:\s+(?:me|us|him|her|it))?[\s,:\"'(]*(?:that(?!\w))?[\s\"'(]*$", re.IGNORECASE | re.DOTALL
+    rf"(.*?)(?<!\w){SAYS}(?:\s+(?:me|us|him|her|it))?[\s,:\"'(]*(?:that(?!\w))?[\s\"'(]*$", re.IGNORECASE | re.DOTALL
 )
 _OWN = re.compile(
     r"(?:(?<!\w)(?:i|we|let's|let us|me|to|can|us|would|must|should)|^\W*)(?:'(?:d|ll|m|re|ve))?(?:\s+(?:would|will"
@@ -242,11 +223,11 @@ _SUBJECT_AFTER = re.compile(
 )
 _OPINION_AFTER = re.compile(
     rf"[\s,(\"']*(?:is (?:the )?(?:correct|right|answer)[\s,]*)?(?:(?:that|as|which|or so|at least|is what"
-    rf"|the one)\s+)*(?:according to (?:the )?(?:[\w']+ )?(?:(?i:{_PEOPLE_EN})|[A-Z][a-z]+(?!\w|'))(?!\w)"
-    rf"|(?:says?|said|claims?|thinks?) (?![iI](?!\w))\w+|(?:(?i:{_PEOPLE_EN})|(?!I(?!\w)"
-    rf"|We(?!\w))[A-Z][a-z]+)(?:\s+\w+){{0,2}}\s+(?:{_SAYS}|gives?|gave|chooses?|chose|picks?|picked|selects?"
+    rf"|the one)\s+)*(?:according to (?:the )?(?:[\w']+ )?(?:(?i:{PEOPLE})|[A-Z][a-z]+(?!\w|'))(?!\w)"
+    rf"|(?:says?|said|claims?|thinks?) (?![iI](?!\w))\w+|(?:(?i:{PEOPLE})|(?!I(?!\w)"
+    rf"|We(?!\w))[A-Z][a-z]+)(?:\s+\w+){{0,2}}\s+(?:{SAYS}|gives?|gave|chooses?|chose|picks?|picked|selects?"
     rf"|selected|prefers?)(?!\w)|supposedly|allegedly|reportedly"
-    rf"|{_PEOPLE_ZH}[^,]{{0,4}}(?:说|认为|觉得)|的(?:人|同学|学生|考生|网友|朋友))",
+    rf"|{PEOPLE_ZH}[^,]{{0,4}}(?:说|认为|觉得)|的(?:人|同学|学生|考生|网友|朋友))",
 )
 
 

@@ -8,6 +8,7 @@ from mindeval.answers._doubts import doubt_after, doubt_before
 from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Labels, Reader, canonical
 from mindeval.answers._text import BOX_MARK
 from mindeval.answers._verdicts import JUDGED, Statement, verdict_at
+from mindeval.answers._words import THEREFORE, THEREFORE_ZH
 
 _ANSWER_PROMPT = re.compile(r"[ \t]*A:[ \t]*(?=\(?[A-Z]\)?\.?\s*$)")
 _QUESTION_NUMBER = re.compile(r"\s*(?:第|Q)?[ \t]*\d{1,3}(?:题[:.]?|[.)])[ \t]*(?=\(?[A-Z]\)?\.?\s*$)", re.IGNORECASE)
@@ -55,8 +56,8 @@ _FREE = re.compile(
     r"|conclusion"
     r"|output|decision"
     r"|vote"
-    r"|option|letter|elimination|final|assistant|therefore|thus|hence|so)|选择|结论|结果|回复|解答|选项|判断|所以"
-    r"|因此|^)\s*:|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|therefore|thus|hence|so|the"
+    rf"|option|letter|elimination|final|assistant|{THEREFORE})|选择|结论|结果|回复|解答|选项|判断|{THEREFORE_ZH}"
+    rf"|^)\s*:|(?<!\w)(?:clearly|obviously|definitely|certainly|surely|probably|{THEREFORE}|the"
     r"|my))\s*"
     r"(?:the\s+)?(?:(?:options?|choices?|answer)\s*|选项\s*)?[(\[\"']*$",
     re.IGNORECASE,

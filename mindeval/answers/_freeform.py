@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from mindeval.answers._doubts import doubt_before
 from mindeval.answers._result import Extraction
+from mindeval.answers._run_on import answered_first
 from mindeval.answers._tags import boxes_together, tagged
-from mindeval.answers._text import boxes, segments, split_reasoning
+from mindeval.answers._text import boxes, split_reasoning
 
 _STATEMENT = re.compile(
     r"(?:(?:final|correct)\s+)?answers?(?:\s+to\s+[^.:\n]{1,60}?)?\s*(?:is|are|:)\s*:?(?:\s*therefore)?|(?:最终"
@@ -35,13 +37,26 @@ def extract_boxed(text: str) -> Extraction:
     """
     visible, reasoning, rule = split_reasoning(text)
     for part in (visible, reasoning):
-        segment = segments(part)[0]
-        found = [box for box in boxes(segment) if not _DENIED.search(segment[max(0, box[0] - 40) : box[0]])]
-        if len(found) > 1 and boxes_together(segment[found[-2][1] : found[-1][0]]):
-            return Extraction(None, "several boxes", ambiguous=True)
-        if found:
-            return Extraction(found[-1][2].strip(), "boxed")
+        found = answered_first(part, _box_of, _is_explicit)
+        if found is not None:
+            return found
     return Extraction(None, rule if rule == "unclosed reasoning" else "no box")
+
+
+def _box_of(text: str) -> Extraction | None:
+    found = [box for box in boxes(text) if not _is_doubted(text, box[0])]
+    if len(found) > 1 and boxes_together(text[found[-2][1] : found[-1][0]]):
+        return Extraction(None, "several boxes", ambiguous=True)
+    return Extraction(found[-1][2].strip(), "boxed") if found else None
+
+
+def _is_doubted(text: str, start: int) -> bool:
+    """A box is denied or supposed."""
+    return _DENIED.search(text[max(0, start - 40) : start]) is not None or doubt_before(text, start) == "condition"
+
+
+def _is_explicit(found: Extraction, text: str) -> bool:
+    return found.rule != "only line"
 
 
 def extract_text(text: str) -> Extraction:
@@ -60,7 +75,7 @@ def extract_text(text: str) -> Extraction:
     """
     visible, reasoning, rule = split_reasoning(text)
     for part in (visible, reasoning if rule == "closed reasoning" else ""):
-        found = _text_of(segments(part)[0])
+        found = answered_first(part, _text_of, _is_explicit)
         if found is not None:
             return found
     return Extraction(None, rule if rule == "unclosed reasoning" else ("no answer" if text.strip() else "empty text"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mindeval.answers._number_details import is_extreme
 from mindeval.answers._numerals import Number
+from mindeval.answers._words import PEOPLE, PEOPLE_ZH, THEREFORE, THEREFORE_ZH, word
 
 # "step 5", "equation (3)", "第5题": names, not quantities.
 _LABEL = re.compile(
@@ -31,13 +32,11 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 # "some say 5", "有人说是5".
+_SAYS = r"(?:says?|said|claims?|thinks?|thought|believes?|guess\w*|answers?|answered)"  # "holds 12 cups" is no opinion
 OPINION = re.compile(
-    r"(?<!\w)(?:he|she|they|some(?:one|body)?|people|many|most|students?|everyone|others|\w+'s|his|her|their|your)"
-    r"(?:\s+\w+)?\s+(?:(?:might|may|would|could|will|often)\s+)?(?:says?|said|claims?|thinks?|thought|believes?"
-    r"|guess\w*|answers?|answered)(?!\w)"
-    r"|(?-i:(?<!\w)(?!We|I\b)[A-Z][a-z]+) (?:says?|said|claims?|thinks?|thought|believes?|guess\w*)(?!\w)"
-    r"|(?:有人|某人|别人|有的人?|有些人|学生|同学们?|他们?|她们?|大家|很多人|不少人)(?:可能|会|都|也)?(?:说|认为"
-    r"|觉得|以为|猜)",
+    rf"(?<!\w)(?:{PEOPLE}|\w+'s|his|their|your)(?:\s+\w+)?\s+(?:(?:might|may|would|could|will|often)\s+)?{_SAYS}(?!\w)"
+    rf"|(?-i:(?<!\w)(?!We|I\b)[A-Z][a-z]+) {_SAYS}(?!\w)"
+    rf"|(?:{PEOPLE_ZH}|某人|别人)(?:可能|会|都|也)?(?:说|认为|觉得|以为|猜)",
     re.IGNORECASE,
 )
 _DENIED_AFTER = re.compile(
@@ -158,9 +157,9 @@ _HEDGED = re.compile(
     re.IGNORECASE,
 )
 _PASSING_END = re.compile(
-    r",(?!\d)(?!\s*(?:and\s+|且|和)?[A-Za-z]\w?\s*(?:=|is\s))|(?<!\w)(?:so|then|thus|therefore|hence|we (?:get"
+    r",(?!\d)(?!\s*(?:and\s+|且|和)?[A-Za-z]\w?\s*(?:=|is\s))|(?<!\w)(?:then|we (?:get"
     r"|have)|(?<=\d )the (?:answer|result))(?!\w)"
-    r"|所以|因此|那么|则|就|故|[)\]）]"
+    rf"|{word(THEREFORE)}|{THEREFORE_ZH}|那么|则|就|[)\]）]"
 )
 # Words that give a condition only where a variable is set: "with n = 4", not "with 4 wheels".
 _SETTING = frozenset(("by", "for", "with", "at", "as", "after", "before", "when", "while", "given", "once", "out of"))
@@ -233,8 +232,8 @@ def roles(sentence: str, numbers: list[Number], denied: bool = False) -> list[st
 def _role(sentence: str, number: Number, before: str, after: str, spans: list[Span]) -> str:
     span = next((span for span in spans if span.start <= number.start < span.end), None)
     clause = re.split(
-        r"[,;:](?!\d)|(?<!\w)(?:(?<!anything )(?<!nothing )but|so|then|therefore|hence|thus)(?!\w)|但|那么|所以"
-        r"|因此|而是|应该?[是为]",
+        rf"[,;:](?!\d)|(?<!\w)(?:(?<!anything )(?<!nothing )but|then|{THEREFORE})(?!\w)|但|那么|{THEREFORE_ZH}"
+        r"|而是|应该?[是为]",
         before,
     )[-1]
     if _LABEL.search(before) and (before[-1:] != "[" or _LABEL_AFTER.match(after)):

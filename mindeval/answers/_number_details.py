@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._numerals import Number, scan
+from mindeval.answers._words import THEREFORE, THEREFORE_ZH, TOTAL, TOTAL_ZH
 
 _DETERMINER = (
     r"(?:(?:the|an?|all|these|those|his|her|their|its|our|about|only|just|next|first|last|past|each|every)\s+)"
@@ -40,7 +41,7 @@ _LATER = re.compile(r"\s?(?:年|天|日|个?月|周|个?星期|个?小时|分钟
 _EDGE = re.compile(r"[,;:=→]|(?<!\w)(?:so|then|but|is|are|was|were|has|have|had|gets?|leaves?|makes?)(?!\w)|[有是为剩]")
 _AND = re.compile(r"(?<!\w)(?:and|or|plus|at|of|for)\s+$", re.IGNORECASE)
 _LEADING = re.compile(
-    r"^\W*(?:(?:so|then|therefore|thus|hence|and),?\s+)?(?:out )?of\s+(?:(?:the|his|her|their|all|these)\s+){0,2}$",
+    rf"^\W*(?:(?:{THEREFORE}|then|and),?\s+)?(?:out )?of\s+(?:(?:the|his|her|their|all|these)\s+){{0,2}}$",
     re.I,
 )
 _SPEED = re.compile(
@@ -57,9 +58,8 @@ _NEED = re.compile(
     re.IGNORECASE,
 )
 _ON_TO = re.compile(
-    r"(?<!\w)(?:so|but|then|therefore|thus|hence|total|altogether|or|more|which (?:is|gives|equals|makes"
-    r"|means))(?!\w)|[=≈→:]"
-    r"|所以|因此|一共|总共|共|但|那么|还|再|就是|即",
+    rf"(?<!\w)(?:{THEREFORE}|{TOTAL}|then|but|or|more|which (?:is|gives|equals|makes|means))(?!\w)|[=≈→:]"
+    rf"|{THEREFORE_ZH}|{TOTAL_ZH}|但|那么|还|再|就是|即",
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(
@@ -143,39 +143,6 @@ def needs_more(sentence: str, one: Number, other: Number) -> bool:
     return _NEED.search(sentence[: one.start]) is not None or _PURPOSE.search(gap) is not None
 
 
-_SAYS_EN = r"(?:is|are|was|were|has|have|had|gets?|costs?|needs?|weighs?|earns?|pays?)"
-_PARALLEL_EN = re.compile(
-    rf"[^,;=.]{{0,30}}(?:,|(?<!\w)and(?!\w)|,\s*and(?!\w)|(?<!\w)while(?!\w))\s+"
-    rf"(?:the|his|her|its|their|my|(?-i:[A-Z])[a-z]+)(?!\w)[^,;=]{{0,30}}?(?<!\w)(?P<verb>{_SAYS_EN})\s+[$€£¥]?$",
-    re.IGNORECASE,
-)
-_PARALLEL_ZH = re.compile(r"[^,;=\d]{0,6}[,;、](?P<subject>[^\d,;=]{1,10}?)(?P<verb>[是有为得]|今年)$")
-_PARALLEL_BARE = re.compile(
-    r"\W*(?:答:)?([\u4e00-\u9fff]{1,6})[\d.]+([岁人名只条棵个])[,;、](?P<subject>[\u4e00-\u9fff]{1,6})[\d.]+\2\W*"
-)
-_ANOTHER_TIME = re.compile(r"但|我|现在|后来|最后|最终|结果|还|只|就|则|那么|平均|每|这时|此时|原|用|它|他|她")
-
-
-def in_parallel(sentence: str, one: Number, other: Number) -> bool:
-    """Two clauses say the same of two things: "The slope is 2 and the intercept is 3", 鸡有23只，兔有12只."""
-    gap, before = sentence[one.end : other.start], sentence[: one.start]
-    if _WHOLE.search(gap):
-        return False
-    if (
-        (bare := _PARALLEL_BARE.fullmatch(sentence))
-        and not re.search("了|每", bare.group())
-        and not _ANOTHER_TIME.search(bare.group("subject"))
-    ):
-        return True
-    match = _PARALLEL_EN.fullmatch(gap)
-    if match is not None:
-        return re.search(rf"(?<!\w){match.group('verb')}\s+[$€£¥]?$", before, re.IGNORECASE) is not None
-    match = _PARALLEL_ZH.fullmatch(gap)
-    return (
-        match is not None and before.endswith(match.group("verb")) and not _ANOTHER_TIME.search(match.group("subject"))
-    )
-
-
 # A sentence that tells how the answer can be seen to be right, or one more fact; the answer is before it.
 _CHECK = re.compile(
     r"(?:^|(?<=[\n.。!?;]))\s*(?:(?:to|let(?:'s| us| me)|we can) )?(?:double[- ])?(?:check(?:ing)?|verif(?:y"
@@ -185,9 +152,8 @@ _CHECK = re.compile(
     re.IGNORECASE,
 )
 _CONCLUSION = re.compile(
-    r"(?<!\w)(?:so|therefore|thus|hence|answer|result|total|but|no|not|wrong|mistake|error|actually"
-    r"|should)(?!\w)|所以|因此|答|结果"
-    r"|错|不对|应",
+    rf"(?<!\w)(?:{THEREFORE}|{TOTAL}|answer|result|but|no|not|wrong|mistake|error|actually|should)(?!\w)"
+    rf"|{THEREFORE_ZH}|{TOTAL_ZH}|答|结果|错|不对|应",
     re.IGNORECASE,
 )
 _FACT = re.compile(
@@ -211,7 +177,7 @@ def gives_up(text: str) -> bool:
     """The text says that it has no answer, and concludes none after that."""
     places = list(_GIVEN_UP.finditer(text))
     return bool(places) and not re.search(
-        r"(?<!\w)(?:so|therefore|thus|hence|but|however|answer|result)(?!\w)|[=]|所以|因此|但|答案|结果",
+        rf"(?<!\w)(?:{THEREFORE}|but|however|answer|result)(?!\w)|=|{THEREFORE_ZH}|但|答案|结果",
         text[places[-1].end() :],
         re.IGNORECASE,
     )
@@ -232,47 +198,3 @@ def is_fact(sentence: str) -> bool:
 
 def is_need(sentence: str) -> bool:
     return any(_NEED.search(sentence[: number.start]) for number in scan(sentence))
-
-
-ITEM = "\ue002"  # stands for the mark of a list's item that holds nothing but a number
-# "Tom: 5", one line of several: no line is the answer, but for that of the total.
-_LINE_OF_LIST = re.compile(
-    rf"[ \t]*(?:[A-Za-z\u4e00-\u9fff][^\n:=\d]{{0,30}}\s*[:=]|{ITEM}|\(?[a-z]\))\s*[^\n\d]{{0,3}}\d[^\n=:]{{0,30}}$"
-)
-_WHOLE = re.compile(
-    r"(?<!\w)(?:total\w*|sum|answer|result|altogether|remain\w*|left|net|profit|final\w*|difference|therefore|so"
-    r"|average)(?!\w)"
-    r"|总|合计|共|一共|剩|答|结果|最终|所以|因此|差",
-    re.IGNORECASE,
-)
-
-
-def in_list_of_parts(text: str, position: int) -> bool:
-    """Whether the line or sentence of ``position`` is one of at least two like "Tom: 5" that end the text."""
-    end = re.compile(r"\n|\.\s").search(text, position)
-    lines = re.split(r"\n|(?<=\d)\.\s", text[max(0, position - 300) : end.start() if end else len(text)])
-    lines = [line for line in lines if line.strip()][-2:]
-    named = [_LINE_OF_LIST.fullmatch(line.rstrip(" .。;*")) for line in lines]
-    return len(named) == 2 and all(named) and not _WHOLE.search(lines[1])
-
-
-_PART_NAME = rf"(?:{ITEM}|\(?[A-Za-z\d]{{1,2}}[).]|[①-⑨]|[A-Za-z\u4e00-\u9fff][^\n:=,;.\d]{{0,24}}[:=])"
-_NEXT_PART = re.compile(
-    rf"[^\n,;.:=\d]{{0,24}}(?:(?P<stop>\.)\s+|;\s*|\n\s*(?={ITEM})|(?={ITEM})"
-    rf"|\s(?=\(?[b-z2-9]\)))\s*(?:{_PART_NAME}\s*)?"
-    rf"(?P<value>[-+]?\s?[$€£¥]?\d)"
-)
-
-
-def next_part(text: str, start: int, position: int) -> bool:
-    """Whether the number from ``start`` to ``position`` is followed by another part of the answer: "; y = 6"."""
-    match = _NEXT_PART.match(text, position)
-    if match is None:
-        return False
-    if match.group("stop") and not re.search(r"[^\W\d]\s*[:=]\s*$", text[max(0, start - 8) : start].rstrip("$€£¥")):
-        return False  # another sentence, and not the next of "Boys: 5. Girls: 6."
-    rest = text[match.end("value") :].split("\n")[0]
-    named = re.search(_PART_NAME, text[position : match.start("value")])
-    return re.match(r"[\d,.]*\s?(?:[^\s\d=+*/,;.]{1,12}\s?){0,2}(?:$|[,;.\n])", rest) is not None and (
-        named is not None or ";" in text[position : match.start("value")]
-    )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from mindeval.answers._number_context import asides, joined, roles
-from mindeval.answers._number_details import details, in_parallel, needs_more
+from mindeval.answers._number_details import details, needs_more
+from mindeval.answers._number_parts import in_parallel
 from mindeval.answers._number_words import number_in_words
 from mindeval.answers._numerals import Number, scan
+from mindeval.answers._words import THEREFORE, THEREFORE_ZH, TOTAL, TOTAL_ZH
 
 PASSING = ("label", "aside", "supposed", "denied")
 _ARROW = re.compile(r"[→⇒]|=>|\\(?:[Rr]ightarrow|Longrightarrow|to|implies)(?![a-z])")
@@ -23,10 +25,9 @@ _EQUATION = re.compile(
 )
 # Where what is said about the number begins, and the number itself has ended.
 _GLOSS = re.compile(
-    r",(?!\d)|;|—|:(?=\s+\d+\s+[A-Za-z])|(?<!\w)(?:for|after|per|on|during|each|every|with|at|as|which|that is"
-    r"|i\.e\.|so|rather|instead"
-    r"|but|than"
-    r"|while|by|using|because|since)(?!\w)|也就是|即|而|其中|所以|因此|单位|但",
+    rf",(?!\d)|;|—|:(?=\s+\d+\s+[A-Za-z])|(?<!\w)(?:{THEREFORE}|for|after|per|on|during|each|every|with|at|as"
+    r"|which|that is|i\.e\.|rather|instead|but|than|while|by|using|because|since)(?!\w)"
+    rf"|{THEREFORE_ZH}|也就是|即|而|其中|单位|但",
     re.IGNORECASE,
 )
 _LISTED = re.compile(
@@ -49,7 +50,7 @@ _EACH_ITS_OWN = re.compile(
     r"[^,;]{0,24}?(?<!\w)(?:for|on|in|from|at|by|to)\s[^,.;=]{1,40}(?<!\w)and\s+[$€£¥]?$", re.IGNORECASE
 )
 _OTHER_SUBJECT = re.compile(
-    r"^[^,;=(]*[\u4e00-\u9fff]{2}[^,;=(]*[,;]\s*(?!也就|即|就是|因为|其中|比|合|约|因此|所以|而|不|但|单位|由|它|这|得|等于|用|够|相当|检|验)"
+    rf"^[^,;=(]*[\u4e00-\u9fff]{{2}}[^,;=(]*[,;]\s*(?!{THEREFORE_ZH}|也就|即|就是|因为|其中|比|合|约|而|不|但|单位|由|它|这|得|等于|用|够|相当|检|验)"
     r"[^,;=]*[\u4e00-\u9fff][^,;=]*$"
 )
 _CORRECTED = re.compile(
@@ -58,7 +59,7 @@ _CORRECTED = re.compile(
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
-    r"(?<!\w)(?:so|therefore|thus|hence|total(?:ling|s)?|giving|makes?)(?!\w)|=|所以|因此|总共|一共", re.IGNORECASE
+    rf"(?<!\w)(?:{THEREFORE}|{TOTAL}|giving|makes?)(?!\w)|=|{THEREFORE_ZH}|{TOTAL_ZH}", re.IGNORECASE
 )
 _NAMED = re.compile(
     r"(?<!\w)(?:(?:which|that|this|it)\s+(?:is|gives|equals|makes)|i\.e\.|namely|equals)\s*$|(?:即|也就是|等于"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mindeval.answers._number_details import ITEM
+from mindeval.answers._number_parts import ITEM
 from mindeval.answers._numerals import folded
 from mindeval.answers._tags import boxes_together
 from mindeval.answers._text import BOX_MARK, boxes, unwrap_fonts

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mindeval.answers._doubts import clause_before, doubt_before, is_asked
 from mindeval.answers._text import BOX_MARK
+from mindeval.answers._words import THEREFORE, THEREFORE_ZH
 
 # "The answer is", "ANSWER:", "the correct option is"; adjectives that turn a cue round are seen by _OTHER_POLARITY.
 _NOUN_EN = (
@@ -67,7 +68,7 @@ _DENYING_CUE = re.compile(
 )
 # "so B", "it's B", "→ B": weaker than naming the answer.
 _CONCLUDING_CUE = re.compile(
-    r"(?<!\w)(?:so|therefore|thus|hence|consequently|that is,(?= \W?[A-Z]\W)|(?:it|that|this)(?:\s+(?:is|must be"
+    rf"(?<!\w)(?:{THEREFORE}|that is,(?= \W?[A-Z]\W)|(?:it|that|this)(?:\s+(?:is|must be"
     r"|has to be"
     r"|should be|would be|(?:may|might|could|can)(?: also| well| still)? be)|'s)|i (?:think|believe|guess|reckon)"
     r"|(?:that|this|which|so) leaves(?: us)?(?: with)?"
@@ -84,13 +85,13 @@ _CONCLUDING_CUE = re.compile(
     r"(?=[\s,:(\[])|(?:(?:最(?!常见|容易|流行|多)[^,。;\n]{1,10}| {2,4}|^)的[^,。;错误\n]{0,8}[是为](?=\W?[A-Z])"
     r"|(?:对应|符合|匹配)(?=选项)"
     r"|与(?=选项.(?:项|选项)?(?:的?\w{0,3})"
-    r"(?:一致|相符|吻合|匹配|对应|相同)))|[⇒⟹→]|=>|∴|(?:所以|因此|因而|故|综上(?:所述)?|可知|即|就是|是|只?剩下?)",
+    rf"(?:一致|相符|吻合|匹配|对应|相同)))|[⇒⟹→]|=>|∴|(?:{THEREFORE_ZH}|可知|即|就是|是|只?剩下?)",
     re.IGNORECASE,
 )
-_THEREFORE = re.compile(r"so|therefore|thus|hence|consequently|所以|因此|因而|故$", re.IGNORECASE)
+_THEREFORE = re.compile(rf"{THEREFORE}|{THEREFORE_ZH}$", re.IGNORECASE)
 # Before "是" and "it is": a conclusion begins its clause, or it says something of something else ("血型是A").
 _CONCLUSION_BEFORE = re.compile(
-    r"(?:^|那么?|这|它|应该?|应当|当然|显然|一定|必然|必定|肯定|只能|正确的|所以|因此|故|就|而|我(?:们)?(?:认为"
+    rf"(?:^|那么?|这|它|应该?|应当|当然|显然|一定|必然|必定|肯定|只能|正确的|{THEREFORE_ZH}|就|而|我(?:们)?(?:认为"
     r"|觉得|想)"
     r"|(?:(?:i|we) (?:think|believe|say|know|conclude|see|guess)|that|and|since|because|clearly|obviously"
     r"|definitely|maybe|then))\s*$",
@@ -99,7 +100,7 @@ _CONCLUSION_BEFORE = re.compile(
 
 # Who chooses: the writer, a duty, or nobody named; "students pick", "小明选" are told of others.
 _CHOSEN_BY_EN = re.compile(
-    r"^\W*(?:(?:so|then|therefore|thus|hence|and|finally|now|please|just|simply|i say|i'd say|\w+ly)\W+)*$"
+    rf"^\W*(?:(?:{THEREFORE}|then|and|finally|now|please|just|simply|i say|i'd say|\w+ly)\W+)*$"
     r"|(?:(?<!\w)(?:i|we|should|must|let's|let us|let me|please"
     r"|(?:have|has|need|needs|going|want|decided?|like|forced|able|right|best|correct|safest?|me|us) to|(?:best"
     r"|right|correct|safest) (?:\w+ )?is to)(?:'(?:d"
@@ -109,8 +110,8 @@ _CHOSEN_BY_EN = re.compile(
     re.IGNORECASE,
 )
 _CHOSEN_BY_ZH = re.compile(
-    r"(?:^[\s\W]*|我们?|本人|笔者|咱们?|题目?|空|应该?|应当|必|故|所以|因此|因而|于是|则|就|[只须]?能|只有|必须|须"
-    r"|需要?|综上(?:所述)?|最终|最后"
+    rf"(?:^[\s\W]*|我们?|本人|笔者|咱们?|题目?|空|应该?|应当|必|{THEREFORE_ZH}|于是|则|就|[只须]?能|只有|必须|须"
+    r"|需要?|最终|最后"
     r"|可以?|正确|正解|答案|结果|那么?|要|(?<![A-Za-z0-9项])还是|得|直接|果断|决定|建议|不如|而是|而|改|分析|考虑"
     r"|看出|可[知得见]|比较|判断|推断|得出|排除法|计算|题意"
     r"|知|此|以上|所述|来看|显然|当然|肯定|一定|会|将|再|便|仍然?|也|倾向于|优先|更)[\s:]*$"
@@ -120,11 +121,11 @@ _GERUND_BY = re.compile(r"(?<!\w)(?:i|we)(?:'(?:m|re)|\s+(?:am|are))(?:\s+\w+ly)
 
 # What may stand between a cue and the answer.
 FILLER = re.compile(
-    r"\s*(?:[:=\-–—~→>\"'“”]|,(?=\s*(?:therefore|thus|then|hence|of course|is|in|as|i)(?!\w))|i\s+(?:think"
+    rf"\s*(?:[:=\-–—~→>\"'“”]|,(?=\s*(?:{THEREFORE}|then|of course|is|in|as|i)(?!\w))|i\s+(?:think"
     r"|believe|say)(?!\w)|"
     r"(?:is|are|was|were|be|being|would|should|must|will|has|to|ist|lautet|est|es|é|è|are|seems?|appears?|remains?|of"
     r"|with|as|like"
-    r"|therefore|thus|then|hence|so|clearly|obviously|definitely|probably|certainly|likely|most|simply|just"
+    rf"|{THEREFORE}|then|clearly|obviously|definitely|probably|certainly|likely|most|simply|just"
     r"|indeed|actually|really"
     r"|indicated|given|represented|labell?ed|marked|denoted|found|shown|by|in|only|still|both|all|either|think"
     r"|believe|that|it"
@@ -170,8 +171,8 @@ _HEDGE = re.compile(
 )
 _LINK = re.compile(r"[:=\-–—→>]|(?<!\w)(?:is|are|was|be|ist|est|es|lautet)(?!\w)|'s|[是为选]", re.IGNORECASE)
 _UNLINKED_BY = re.compile(
-    r"^\W*(?:(?:so|then|therefore|thus|hence|and|finally|i|we|would|the|my|our|final|correct|best|right|故|本题"
-    r"|正确|最终|标准|参考|所以|因此|【)\W*)*$",
+    rf"^\W*(?:(?:{THEREFORE}|then|and|finally|i|we|would|the|my|our|final|correct|best|right|本题"
+    rf"|正确|最终|标准|参考|{THEREFORE_ZH}|【)\W*)*$",
     re.IGNORECASE,
 )
 _MAYBE = re.compile(r"(?:may|might|could|can)(?!\w)", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Preparing a generated text: reasoning blocks, where the model ran on, character widths, markup."""
+"""Preparing a generated text: reasoning blocks, character widths, markup."""
 
 from __future__ import annotations
 
@@ -21,22 +21,6 @@ _REASONING_MARK = re.compile(
 _VISIBLE_MARK = re.compile(r"<[|｜]\s*(?:begin|end)_of_(?:solution|answer|response)\s*[|｜]>")
 _FINAL_CHANNEL = "<|channel|>final<|message|>"
 _OTHER_CHANNEL = re.compile(r"<\|channel\|>(?!final)\w+")
-
-# What a model writes when it goes on after its answer: control tokens, the next turn, the next few-shot question.
-_END_OF_TURN = re.compile(
-    r"<\|(?:im_end|im_start|endoftext|eot_id|end|return|end_of_text|user|assistant|EOT)\|>|</s>|<eos>"
-    r"|<end_of_turn>|<｜end▁of▁sentence｜>|\[INST\]"
-)
-_START_OF_TURN = re.compile(r"^\s*(?:<\|(?:im_start|assistant|start)\|>(?:\s*assistant\b)?\s*)+")
-_NEW_QUESTION = re.compile(
-    r"(?:(?:^|\n)[ \t#>*]*|(?<=[.!?。!？)] )(?=[A-Z])|(?<=[。！？]))(?:"
-    r"(?:Next |New |Example )?(?:Question|Problem|Exercise|Passage)[ \t]*(?:\#?\d+)?[ \t*]*[:：.]"
-    r"|Q[ \t]*\d*[ \t*]*[:：]"
-    r"|(?:Human|User|Student|Instruction)[ \t*]*[:：]"
-    r"|(?:下一题|新题|问题|题目|例题|问)[ \t]*\d*[ \t*]*[:：.]"
-    r")",
-    re.IGNORECASE,
-)
 
 # Traditional characters of the words that the rules look for, so that each rule is written once.
 _SIMPLIFIED = str.maketrans(
@@ -104,18 +88,6 @@ def _without_blocks(text: str) -> tuple[str, str, str]:
     if depth:
         return "".join(visible), "".join(reasoning), "unclosed reasoning"
     return "".join(visible) + text[position:], "".join(reasoning), "closed reasoning"
-
-
-def segments(text: str) -> list[str]:
-    """The text up to the end of the model's turn, cut where a new question begins; the first part that says anything
-    is the answer to the question that was asked, the others answer questions the model made up."""
-    text = _END_OF_TURN.split(_START_OF_TURN.sub("", text), maxsplit=1)[0]
-    starts = [match.start() for match in _NEW_QUESTION.finditer(text)]
-    edges = [0, *[start for start in starts if start > 0], len(text)]
-    parts = [text[first:last] for first, last in zip(edges, edges[1:])]
-    while len(parts) > 1 and not parts[0].strip():
-        parts.pop(0)
-    return parts
 
 
 def fold(text: str) -> str:

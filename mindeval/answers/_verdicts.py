@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mindeval.answers._doubts import clause_before, doubt_after, doubt_before, sentence_after
 from mindeval.answers._labels import AFFIRMED_AFTER, DENIED_AFTER, PREFERRED_AFTER, Labels, Reader
+from mindeval.answers._words import THEREFORE, THEREFORE_ZH
 
 NAMED, JUDGED, CONCLUDED, PREFERRED = 1, 2, 3, 4  # tiers: the kinds of statement, strongest first
 RULES = {NAMED: "answer statement", JUDGED: "judgement", CONCLUDED: "conclusion", PREFERRED: "preference"}
@@ -29,11 +30,11 @@ _EXCEPTED = re.compile(
 # A label stands for itself at a clause's beginning or after these; elsewhere it ends a term ("vitamin C is").
 _APART = re.compile(
     r"(?:^|[\n.,;:!?()、。|•\"'“”—–/✗✘❌✓✔✅√×\-]|(?<!\w)(?:that|so|only|options?|choices?|answers?|statements?"
-    r"|letter|therefore|thus|hence"
+    rf"|letter|{THEREFORE}"
     r"|because|since|as|it|be|and|or|think|believe|say|but|conclude|know|is|clearly|indeed|then|while|whereas|both"
     r"|although|though"
     r"|see|means|shows?|just|if|either|neither|nor|where|know|find|consider|given|with|\w+ly)"
-    r"|选项|只有|仅有?|所以|因此|因而|故|而|但是?|因为|由于|即|答案|认为|觉得|可[知见得]|综上(?:所述)?|说明|得出"
+    rf"|选项|只有|仅有?|{THEREFORE_ZH}|而|但是?|因为|由于|即|答案|认为|觉得|可[知见得]|说明|得出"
     r"|显然|只|其中|[和与或及]|发现|看出|以及|应该?|选|是"
     r"|其实|如果|若|因|实际上|判断|错误?|正确|对)\s*[(\[{\"'“]*$",
     re.IGNORECASE,
@@ -51,7 +52,7 @@ _REST_JUDGED = re.compile(
     re.IGNORECASE,
 )
 _RELEVANCE = re.compile(
-    r"[^,。;\n]{0,30}[ \t]*[,(（。]?[ \t]*(?:但|且|故|因此|所以|与题干|本项)*"
+    rf"[^,。;\n]{{0,30}}[ \t]*[,(（。]?[ \t]*(?:但|且|{THEREFORE_ZH}|与题干|本项)*"
     r"(?:(?P<no>不(?:符合|合)题[意干]|与题[意干]不|不(?:当|应|能)?选|排除)|符合题[意干]|当选)"
 )
 # "only B satisfies", "C fits and is therefore the best choice"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from mindeval.answers._aftermath import last_correction, restarts, retraction, withdrawn
-from mindeval.answers._doubts import certain, clause_before, doubt_after, doubt_before, is_asked
+from mindeval.answers._doubts import certain, doubt_after, doubt_before, is_asked
 from mindeval.answers._result import Extraction
+from mindeval.answers._run_on import answered_first
 from mindeval.answers._statements import all_answer_cues, doubt_of
-from mindeval.answers._text import BOX_MARK, fold, plain, segments, split_reasoning
+from mindeval.answers._text import BOX_MARK, fold, plain, split_reasoning
+from mindeval.answers._words import THEREFORE
+from mindeval.answers._yes_no_mentions import Mention, ends, mentions_of, read
 from mindeval.answers._yes_no_words import AFFIRMATIVE, NEGATIVE, Words
 
 _NOT_THE_CASE = re.compile(
-    r"(?:^|[.!?,;:\n]\s{0,3})(?:(?:so|but|however|therefore|thus|hence)[,\s]+)?(?:that|this|it|such|which)(?:'s"
+    rf"(?:^|[.!?,;:\n]\s{{0,3}})(?:(?:{THEREFORE}|but|however)[,\s]+)?(?:that|this|it|such|which)(?:'s"
     r"|\s+(?:is|was))?(?:\s+(?:not|never)|\s*(?:isn't|wasn't))"
     r"\s+(?:actually\s+|really\s+)?(?:the case|so|it)(?=\s*[.!,;\n]|\s*$)"
     r"|(?:^|[,。!;\n])\s{0,3}(?:事实)?(?:并非如此|并不是(?:这样|如此)|不是(?:这样|这么回事)"
@@ -22,64 +24,12 @@ _NOT_THE_CASE = re.compile(
     re.IGNORECASE,
 )
 
-# What may follow a word that is an answer: a mark, the reason, a new clause; "no idea", "true love" are other words.
-_ENDS_EN = re.compile(
-    r"[\"'”)\]]*\s*(?:$|\n|[!,;:)\]\"'”—–。、]|-(?!\w)|\.(?!\s?\d)(?!\w)"
-    r"|(?:because|since|as|it|it's|this|that's|these|those|they|he|she|there|we|i|you|the|but|for|due|in (?:this"
-    r"|that|the)|to (?:this|that|the|your)|according|given|here|indeed|then|of course"
-    r"|sir|thanks?|please|\w+n't)(?!\w))",
-    re.IGNORECASE,
-)
-_ENDS_ZH = re.compile(r"(?:的|了|啊|呀|哦|嘛|呢)?(?:$|[\s,.。!;:)\"'”、—])")
-# What may precede it in its clause.
-_BEGINS_EN = re.compile(
-    r"^\W*(?:(?:so|then|therefore|thus|hence|oh|well|and|but|i (?:think|believe|say|guess|know|meant?)|i(?:'d"
-    r"| would) (?:say|answer|go with)|it(?:'s| is)|that's|that is|is|was|an?|clearly|definitely|absolutely"
-    r"|simply|obviously|probably|certainly|hmm|answer|my|the|final|result|conclusion|here|short answer|in short"
-    r"|of course|actually|resounding|big|be|must|should)\W+)*$",
-    re.IGNORECASE,
-)
-_COPULA = re.compile(
-    r"(?:^\W*|(?<!\w)(?:is|are|was|were|be|seems?|looks?|sounds?|it's|that's|this's|isn't|aren't|wasn't|can't be"
-    r"|couldn't be|remains?|not|cannot be|as|deemed|considered|'s)\s+)"
-    r"(?:(?:\w+ly|also|indeed|in fact|not|the|quite|logically|therefore|thus|hence|so|then|be)\s+)*[\"'(]*$",
-    re.IGNORECASE,
-)
-_SUBJECTS = re.compile(
-    r"(?<!\w)(?:premise|option|first|second|third|part|half|assumption|converse|opposite|answer \w|one|some"
-    r"|only)(?!\w)",
-    re.IGNORECASE,
-)
-_BEGINS_ZH = re.compile(
-    r"(?:所以|因此|那么?|因而|故|嗯|哦|我们?(?:认为|觉得|想|说)?|认为|当然|显然|应该?|肯定|确实|的确|答案|结论|结果"
-    r"|判断|回答|完全|就|也|都|均|并|很|其实|实际上|综上(?:所述)?|[:,\s\"'“(])*"
-)
-_JUDGED_ZH = re.compile(
-    r"(?:是|为|都|就是|也是|说得|显然|完全|均|非常|应该|确实|判断|说法|[句段]话|话|陈述|命题|观点|表述|结论|推理"
-    r"|答案|题|论断|描述|论述|判定|有|存在|没|不|非|没有|任何|并)$"
-)
-_NEGATED = re.compile(
-    r"(?:(?<!\w)(?:not|never|cannot be|can't be|couldn't be|isn't|aren't|wasn't|weren't|hardly)\s+(?:be\s+"
-    r"|really\s+|actually\s+|at all\s+|a\s+|the\s+)?"
-    r"|(?:并不|并非|绝非|绝不|毫不|不是|没有任何|没有什么|没有|并没有|[不没非]))[\"'“(]*$",
-    re.IGNORECASE,
-)
-_HALF_NEGATED = re.compile(
-    r"(?:(?<!\w)(?:not|n't|never|isn't|aren't|wasn't)\s+(?:be\s+)?(?:necessarily|always|entirely|completely|quite"
-    r"|exactly|fully|wholly|strictly|only|just|totally|merely|strictly speaking)"
-    r"|(?<!\w)(?:partly|partially|half|neither|nor|sometimes|mostly|either|both|somewhat|technically)"
-    r"|不(?:完全|一定|见得|太|尽|总是?|全|都|够|仅|只)(?:是)?|未必是?|不能说是?|部分|半|有时|很难说|难说|既|又"
-    r"|也许是?|可能是?|不知道|不知)\s*$",
-    re.IGNORECASE,
-)
-_NEGATIONS = re.compile(r"(?<!\w)(?:not|cannot|never|no|doubt)(?!\w)|n't(?!\w)|[不没非]", re.IGNORECASE)
 _BOTH = re.compile(r"\W*(?:and|or|but also|和|或者?|又|也)\W*", re.IGNORECASE)
 _CORRECTED = re.compile(
     r"(?:[\s,.:;!…。—–-]|it(?:'s| is| should be)|i (?:meant?|think)|the|my|correct|answer|is|to|make that|should be"
     r"|应该?|是|为|改|成|我想说的?|正确答案|答案)*",
     re.IGNORECASE,
 )
-_WITHIN = re.compile(r"(?:[但可总只还若要于凡像或老真]|(?<!\w)(?:Dr|Mrs?|Ms)\.\s*)$")  # 但是, "Dr. No"
 # "No, I cannot answer that" answers another question.
 _REFUSED = re.compile(
     r"[\s,.;:!-]*(?:(?:sorry|but|as an? \w+)[\s,]+)*(?:i|we)(?:'m|\s+am|\s+are)?\s*(?:cannot|can't|can not|could not"
@@ -134,67 +84,24 @@ def extract_yes_no(text: str, yes: Sequence[str] = ("Yes",), no: Sequence[str] =
         known.append(Words({**dict.fromkeys(AFFIRMATIVE, yes[0]), **dict.fromkeys(NEGATIVE, no[0])}, no[0]))
     visible, reasoning, rule = split_reasoning(text)
     for part in (visible, reasoning if rule == "closed reasoning" else ""):
-        segment = certain(plain(segments(part)[0]))
-        for words in known:
-            found = _answer(words.without_echoes(segment), words, sense=words is not asked)
-            if found is not None:
-                return found
+        found = answered_first(part, lambda text: _in_any_words(text, known), _is_explicit)
+        if found is not None:
+            return found
     return Extraction(None, rule if rule == "unclosed reasoning" else ("no answer" if text.strip() else "empty text"))
 
 
-@dataclass(frozen=True)
-class _Mention:
-    """A word that is an answer where it stands."""
-
-    start: int
-    end: int
-    answer: str
+def _in_any_words(text: str, known: list[Words]) -> Extraction | None:
+    """The answer in the words that were asked for, which are the first, or in others of their meaning."""
+    text = certain(plain(text))
+    answers = (_answer(words.without_echoes(text), words, sense=words is not known[0]) for words in known)
+    return next((found for found in answers if found is not None), None)
 
 
-def _mentions(text: str, words: Words) -> list[_Mention]:
-    found = []
-    for match in words.pattern.finditer(text):
-        answer = _read(text, match, words)
-        if answer is not None:
-            found.append(_Mention(match.start(), match.end(), answer))
-    return found
+def _is_explicit(found: Extraction, text: str) -> bool:
+    return found.rule in ("answer statement", "leading word", "last line", "meaning")
 
 
-def _read(text: str, match: re.Match, words: Words) -> str | None:
-    """What a word says where it stands, None where it is no answer."""
-    word, answer = match.group().lower(), words.meanings[match.group().lower()]
-    clause = clause_before(text, match.start()).replace(BOX_MARK, " ")
-    if _WITHIN.search(text[max(0, match.start() - 6) : match.start()]) or (word, clause[-1:]) == ("错", "不"):
-        return None
-    if word == "是" and text[match.end() : match.end() + 1] == ":":
-        return None  # 答案是:
-    if not _ends(text, match) or _HALF_NEGATED.search(clause):
-        return None
-    if word in ("yes", "no"):
-        good = _BEGINS_EN.match(clause) is not None
-    elif word.isascii():
-        good = (_COPULA.search(clause) or _BEGINS_EN.match(clause)) is not None and not _SUBJECTS.search(clause)
-    elif word in ("是", "否"):
-        good = _BEGINS_ZH.fullmatch(clause) is not None
-    else:
-        good = _BEGINS_ZH.fullmatch(clause) is not None or (
-            len(clause) <= 20 and (_JUDGED_ZH.search(clause) is not None or (len(word) > 1 and not clause.isascii()))
-        )
-    negated, doubt = _NEGATED.search(clause), doubt_before(text, match.start())
-    once = negated is not None and len(_NEGATIONS.findall(clause)) == 1
-    if not good or not (doubt in ("", "wrong") or (doubt == "doubt" and once)) or doubt_after(text, match.end()):
-        return None
-    if negated is None:
-        return answer
-    return None if word in ("yes", "no", "是", "否", "不是") else words.opposite(answer)
-
-
-def _ends(text: str, match: re.Match) -> bool:
-    pattern = _ENDS_EN if match.group().isascii() else _ENDS_ZH
-    return pattern.match(text, match.end()) is not None
-
-
-def _stated(text: str, words: Words) -> tuple[_Mention | None, bool]:
+def _stated(text: str, words: Words) -> tuple[Mention | None, bool]:
     """(the last explicit statement of a word, whether statements were doubtful or denied)."""
     stated, unclear = None, False
     for cue in all_answer_cues(text, verbs=False):
@@ -206,7 +113,7 @@ def _stated(text: str, words: Words) -> tuple[_Mention | None, bool]:
             match = words.pattern.match(text, start)
             if not match or start < cue.start + (1 if text[cue.start] == BOX_MARK else 2) or match.end() < quoted:
                 continue
-            if text[cue.start] != BOX_MARK and not _ends(text, match):
+            if text[cue.start] != BOX_MARK and not ends(text, match):
                 break
             joined = _BOTH.match(text, match.end())
             both = joined and (other := words.pattern.match(text, joined.end())) and other.group() != match.group()
@@ -217,19 +124,19 @@ def _stated(text: str, words: Words) -> tuple[_Mention | None, bool]:
             elif both or doubt_of(text, cue) or doubt_after(text, match.end()):
                 unclear = True
             else:
-                stated = _Mention(cue.start, match.end(), words.meanings[match.group().lower()])
+                stated = Mention(cue.start, match.end(), words.meanings[match.group().lower()])
             break
     return stated, unclear
 
 
-def _corrected(text: str, words: Words) -> _Mention | None:
+def _corrected(text: str, words: Words) -> Mention | None:
     """The last word right after a correction ("sorry, no")."""
     found = None
     for position in restarts(text):
         for match in words.pattern.finditer(text, position, position + 40):
-            answer = _read(text, match, words) if _CORRECTED.fullmatch(text[position : match.start()]) else None
+            answer = read(text, match, words) if _CORRECTED.fullmatch(text[position : match.start()]) else None
             if answer:
-                found = _Mention(position, match.end(), answer)
+                found = Mention(position, match.end(), answer)
                 break
     return found
 
@@ -240,7 +147,7 @@ def _answer(text: str, words: Words, sense: bool) -> Extraction | None:
     if sense and not short:
         return None
     stated, unclear = _stated(text, words)
-    mentions = _mentions(text, words)
+    mentions = mentions_of(text, words)
     corrected = _corrected(text, words)
     first = min((one.start for one in [*mentions, stated] if one), default=len(text))
     if corrected and corrected.start > first and (stated is None or corrected.start >= stated.start):
@@ -250,13 +157,13 @@ def _answer(text: str, words: Words, sense: bool) -> Extraction | None:
     if sense and not mentions and (agreeing := _AGREEING.fullmatch(text.rstrip().rsplit("\n", 1)[-1])):
         return Extraction(words.no if agreeing.group("no") else words.yes, "meaning")
     if sense and (not_so := _NOT_THE_CASE.search(text)):
-        mentions.append(_Mention(not_so.start(), not_so.end(), words.no))
+        mentions.append(Mention(not_so.start(), not_so.end(), words.no))
     if unclear:
         return Extraction(None, "doubtful", ambiguous=True)
     return _unstated(text, mentions, short, words)
 
 
-def _unstated(text: str, mentions: list[_Mention], short: bool, words: Words) -> Extraction | None:
+def _unstated(text: str, mentions: list[Mention], short: bool, words: Words) -> Extraction | None:
     """The word at the beginning, on the last line, or the only one of both."""
     start = re.match(r"[\s\W]*", text.replace(BOX_MARK, " "))
     first = mentions[0] if mentions and start and mentions[0].start <= start.end() else None
@@ -286,12 +193,12 @@ def _supposed(text: str, words: Words, answer: str) -> bool:
     return any(
         words.meanings[match.group().lower()] != answer
         and doubt_before(text, match.start()) == "condition"
-        and _ends(text, match)
+        and ends(text, match)
         for match in words.pattern.finditer(text)
     )
 
 
-def _settled(text: str, one: _Mention, rule: str, words: Words) -> Extraction:
+def _settled(text: str, one: Mention, rule: str, words: Words) -> Extraction:
     """The answer of a mention, unless what follows takes it back; "no, that is wrong" confirms a no."""
     rest = text[one.end :]
     taken = (withdrawn if one.answer == words.no else retraction)(rest) is not None or _REFUSED.match(rest) is not None
