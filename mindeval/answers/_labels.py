@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mindeval.answers._text import fold
+from mindeval.answers._option_texts import OptionTexts
 
 OPEN = r"[(\[{<\"'“「『【《]"
 CLOSE = r"[)\]}>\"'”」』】》]"
@@ -140,7 +140,7 @@ class Reader:
     """Reads option labels, or the options' texts, at a position of a folded text."""
 
     def __init__(self, labels: Sequence[str], options: Sequence[str] | None):
-        self.by_text = {canonical(option): label for label, option in zip(labels, options or [])}
+        self.texts = OptionTexts(labels, options)
         self.labels = {label.upper(): label for label in labels}
         both = "".join(sorted({re.escape(form) for label in labels for form in (label.upper(), label.lower())}))
         self.item = re.compile(
@@ -149,12 +149,6 @@ class Reader:
         )
         upper = "".join(re.escape(label.upper()) for label in labels)
         self.run = re.compile(rf"({OPEN}{{0,4}})[ \t]{{0,3}}([{upper}]{{2,26}})(?![A-Za-z0-9_'])({CLOSE}{{0,4}})")
-        forms = sorted((re.escape(text) for text in self.by_text if text), key=len, reverse=True)
-        self.text = (
-            re.compile(rf"{OPEN}{{0,4}}(?<![A-Za-z0-9_])({'|'.join(forms)})(?![A-Za-z0-9_])", re.IGNORECASE)
-            if forms
-            else None
-        )
 
     def one(self, text: str, position: int, lower: bool) -> tuple[str, int] | None:
         """(label, where it ends) of a label at ``position``; ``lower`` admits a bare lower-case letter."""
@@ -188,8 +182,8 @@ class Reader:
 
     def _spelled(self, text: str, end: int, label: str) -> bool:
         """The option's own text follows its letter ("C major scale" where that is option C)."""
-        found = self.option_text(text, end + len(text[end : end + 9]) - len(text[end : end + 9].lstrip(" \t")))
-        return found is not None and found[0] == label
+        found = self.texts.at(text, end + len(text[end : end + 9]) - len(text[end : end + 9].lstrip(" \t")))
+        return found is not None and label in found.labels
 
     def several(self, text: str, position: int, lower: bool = True) -> Labels | None:
         """The labels of a list such as "A", "(A), (B) and (C)" or "ACD" at ``position``."""
@@ -234,16 +228,16 @@ class Reader:
                 return "several options"
         return ""
 
-    def option_text(self, text: str, position: int) -> tuple[str, int] | None:
-        """(label, where it ends) of the longest option text at ``position``."""
-        match = self.text.match(text, position) if self.text else None
-        return (self.by_text[canonical(match.group(1))], match.end()) if match else None
+    def spelled(self, text: str, position: int, earliest: int) -> tuple[int, Labels] | None:
+        """(where it begins, the labels) of the option texts at ``position``, as far back as ``earliest``."""
+        first = self.texts.at(text, position, earliest)
+        return (first.start, Labels(*self.texts.joined(text, first))) if first else None
 
     def contradicts(self, text: str, end: int, label: str) -> bool:
         """The text after a label spells another option ("B) Paris" where Paris is A)."""
         match = re.compile(r"[\s.):,\-–—]*").match(text, end)
-        spelled = self.option_text(text, match.end() if match else end)
-        return spelled is not None and spelled[0] != label
+        found = self.texts.at(text, match.end() if match else end)
+        return found is not None and label not in found.labels
 
 
 _SENTENCE = re.compile(r"[^.;:?!\n。]{1,120}")
@@ -261,10 +255,6 @@ _OTHER_CASE = re.compile(
 
 def _is_word(character: str) -> bool:
     return character.isascii() and (character.isalnum() or character == "_")
-
-
-def canonical(option: str) -> str:
-    return re.sub(r"\s+", " ", fold(option)).strip().strip(".。").lower()
 
 
 _PLURAL = re.compile(r"[ \t]+(?:are|were)(?!\w)")

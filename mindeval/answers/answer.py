@@ -77,7 +77,8 @@ class AnswerAccuracy(Metric):
 
     Raises:
         ValueError: If predictions and references differ in number, an option is unknown or of another match,
-            ``extract`` or ``match`` fails (the message names it and the sample), or sample ids are given (mask repeated rows).
+            ``extract`` or ``match`` fails (the message names it and the sample), or sample ids are given (mask repeated
+            rows).
         TypeError: If texts are not str, or ``extract`` or ``match`` gives something else than it should.
         ImportError: For ``match="math"`` without mpmath.
 
