@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,7 +29,7 @@ _TERM_BEFORE = r"(?<![A-Za-z0-9_\\])(?<![a-z]-)(?<![A-Za-z]{2}-)(?<!(?<![A-Za-z]
 _TERM_AFTER = r"(?![A-Za-z0-9_])(?!-[A-Za-z0-9])"
 _TERM_BEFORE_ZH = r"(?<![不非反副无未没半准超亚次逆伪负正东西南北高低大小])"
 _OPERATOR_BEFORE = re.compile(
-    r"(?:[+*/×÷·^_√∛<>≤≥±{\\]|[\w)}]\s?-|[A-Za-z\d)]\s?\(|(?<!\w)(?:times|plus|minus|step|question|part|no\.|#))\s?$|第\s?$",
+    r"(?:[+*/×÷·^_√∛<>≤≥±{\\]|[\w)}]\s?-|[A-Za-z\d)]\s?\(|(?<!\w)(?:times|plus|minus|step|question|part|no\.|option|choice|#))\s?$|第\s?$",
     re.IGNORECASE,
 )
 _OPERATOR_AFTER = re.compile(
@@ -83,6 +84,7 @@ class OptionTexts:
             re.compile("|".join(f"({pattern})" for pattern in patterns), re.IGNORECASE) if patterns else None
         )
         self._seen: dict[str, list[Mention]] = {}
+        self._starts: dict[str, list[int]] = {}
 
     def mentions(self, text: str) -> list[Mention]:
         """All of a text in order, the longest of those that overlap."""
@@ -92,7 +94,7 @@ class OptionTexts:
             for one in found:
                 if not kept or one.start >= kept[-1].end:
                     kept.append(one)
-            self._seen[text] = kept
+            self._seen[text], self._starts[text] = kept, [one.start for one in kept]
         return self._seen[text]
 
     def at(self, text: str, position: int, earliest: int | None = None) -> Mention | None:
@@ -104,9 +106,13 @@ class OptionTexts:
         while begin < position + 4 and _OPENS.match(text, begin):
             begin += 1
         earliest = begin if earliest is None else earliest
-        for one in self.mentions(text):
-            if earliest <= one.start <= begin and position <= one.end and one.end > one.start:
-                return one if one.start == begin or one.end >= position else None
+        mentions = self.mentions(text)
+        for place in range(bisect_left(self._starts[text], earliest), len(mentions)):
+            one = mentions[place]
+            if one.start > begin:
+                break
+            if one.end >= position:
+                return one
         return None
 
     def joined(self, text: str, first: Mention) -> tuple[tuple[str, ...], int, bool]:

@@ -32,6 +32,7 @@ _IS_ANSWER = re.compile(
     r"(?:(?:the|my|our|a|both|all)\s+)?"
     r"(?:(?:(?:only|single|most \w+|best|correct|right|final|true)\s+){0,2}"
     r"(?:answers?|options?|choices?|one|solution|response)(?!\w)"
+    r"(?! (?:to|for) (?:an?(?:other)?|the (?:next|last))(?!\w))"
     r"|(?:correct|right)(?=\s*(?:[.,;:!\n]|$|(?:because|since|as|here)(?!\w))))"
     r"|(?:才?是|为|就是)(?:本题|唯一|最)?的?(?:正确|最佳|最终|恰当)?的?(?:答案|选项)|是?正确的?(?=[。.,;\s]|$))",
     re.IGNORECASE,
