@@ -147,6 +147,11 @@ def check(candidates: Sequence[Candidate], labels: Sequence[str], single: bool) 
     return [c for c in kept if not any(c.ids[:length] in beginnings for length in range(1, len(c.ids)))]
 
 
+def exclusive(candidates: Sequence[Candidate]) -> bool:
+    """Whether only one of the candidates can come next: each is one token."""
+    return all(len(candidate.ids) == 1 for candidate in candidates)
+
+
 def _forms(forms: Sequence[str], variants: str, cases: bool) -> list[str]:
     if isinstance(forms, str):
         raise TypeError(

@@ -11,15 +11,14 @@ from mindeval.answers._fallbacks import (
     answers_several_questions,
     ends_as_sentence,
     is_heading,
-    is_option_text,
     lone_letters,
     only_mention,
-    spelled_options,
     without_list,
 )
 from mindeval.answers._labels import Reader
 from mindeval.answers._result import Extraction
 from mindeval.answers._run_on import answered_first
+from mindeval.answers._spelled_options import is_option_text, lone_texts, spelled_options, without_own_texts
 from mindeval.answers._text import plain, split_reasoning, with_headings
 from mindeval.answers._verdicts import CONCLUDED, JUDGED, NAMED, PREFERRED, RULES, Statement, verdict_list
 
@@ -97,9 +96,10 @@ def _taken_back(text: str, end: int, labels: frozenset[str], statements: list[St
 
 
 def _others(text: str, labels: frozenset[str], reader: Reader) -> set[str]:
-    """The labels in a text besides some."""
+    """The labels of the options in a text besides some."""
     found = (reader.one(text, match.start(), lower=False) for match in reader.item.finditer(text))
-    return {one[0] for one in found if one is not None} - labels
+    spelled = {label for one in reader.texts.mentions(text) if not one.common for label in one.labels}
+    return ({one[0] for one in found if one is not None} | spelled) - labels
 
 
 def _fallback(
@@ -135,9 +135,10 @@ def _remaining(text: str, statements: list[Statement], reader: Reader) -> Extrac
 def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | None) -> Extraction | None:
     whole = certain(plain(segment)).strip()
     spelled = is_option_text(whole, reader)
-    if spelled is not None:
-        return Extraction(spelled, "option text")
+    if spelled:
+        return Extraction(spelled[0], "option text") if len(spelled) == 1 else _ambiguous("several options")
     text = whole if verdict_list(whole, reader) else with_headings(without_list(whole, reader)).strip()
+    text = without_own_texts(text, reader)
     statements = collect(text, reader, language)
     if answers_several_questions(text, reader, statements):
         return _ambiguous("several questions")
@@ -153,7 +154,9 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
         if judged.answer is not None and any("".join(sorted(one.labels)) != judged.answer for one in headed):
             return _ambiguous("contradictory statements")
         return judged
-    found = _fallback(text, letters, statements, reader, multiple) or _decide(
+    texts = lone_texts(text, reader)
+    beside = [one for one in statements if not any(o.position <= one.position and one.end <= o.end for o in texts)]
+    found = _fallback(text, [*letters, *texts], beside, reader, multiple) or _decide(
         text, statements, reader, multiple, weakest=CONCLUDED
     )
     doubtful = [one.doubt for one in statements if one.doubt]
@@ -197,6 +200,8 @@ def extract_choice(
         text: What the model generated.
         choices: The labels of the options, one character each.
         options: The texts of the options, one per label; with them an answer may be spelled instead of lettered.
+            Numbers are compared by their values and units ("2.5" is not option "2"), formulas as they are written;
+            texts that are empty or the same as another's are no answers, and words such as "the" only alone or quoted.
         multiple: Whether several options may be chosen; the answer is then the sorted labels joined, e.g. ``"AC"``.
         language: ``"en"`` or ``"zh"``: the language whose statements are looked for first; None reads both alike.
 

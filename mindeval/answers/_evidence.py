@@ -7,9 +7,17 @@ from dataclasses import replace
 
 from mindeval.answers._aftermath import restarts
 from mindeval.answers._doubts import doubt_after
-from mindeval.answers._labels import AFFIRMED_AFTER, DENIED_AFTER, Labels, Reader
-from mindeval.answers._option_texts import CLOSE, OPEN
-from mindeval.answers._statements import ELSEWHERE, Cue, all_answer_cues, doubt_of, introduces, other_cues
+from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Labels, Reader
+from mindeval.answers._spelled_options import judged_texts
+from mindeval.answers._statements import (
+    ELSEWHERE,
+    Cue,
+    all_answer_cues,
+    cut_short,
+    doubt_of,
+    introduces,
+    other_cues,
+)
 from mindeval.answers._text import BOX_MARK
 from mindeval.answers._verdicts import CONCLUDED, NAMED, RULES, Statement, all_but, judged, match_end, verdict_list
 
@@ -53,7 +61,7 @@ _JOINT = re.compile(
 def collect(text: str, reader: Reader, language: str | None) -> list[Statement]:
     """All statements of a text in order."""
     found = _cued(text, reader, language) + judged(text, reader) + all_but(text, reader) + _corrected(text, reader)
-    found = _in_question(found)
+    found = _in_question(found + judged_texts(text, reader))
     found = sorted(_joined_boxes(text, found) + verdict_list(text, reader), key=lambda one: (one.position, -one.end))
     kept: list[Statement] = []
     listed = 0  # how far the last list of several labels reaches
@@ -86,19 +94,21 @@ def _place(text: str, cue: Cue) -> int:
     )
 
 
-def _said(text: str, cue: Cue, reader: Reader) -> tuple[Labels, str] | None:
-    """The labels that a cue introduces, and the rule that finds them."""
+def _said(text: str, cue: Cue, reader: Reader) -> tuple[Cue, Labels, str] | None:
+    """The labels that a cue introduces, with the rule that finds them, and the cue up to there."""
     position, boxed = _place(text, cue), text[cue.start] == BOX_MARK
     rule = "boxed" if boxed else RULES[cue.tier]
-    if (found := reader.several(text, position)) is not None:
-        return found, rule
-    article = _ARTICLE.search(text, max(0, position - 5), position)  # it may belong to the option: "the cell wall"
-    with_article = reader.option_text(text, article.start()) if article else None
-    if (spelled := with_article or reader.option_text(text, position)) is not None:
-        return Labels((spelled[0],), spelled[1]), "option text"
+    found = reader.several(text, position)
+    spelled = reader.spelled(text, position, cue.start + max(1, len(cue.name)))
+    if found and spelled and spelled[1].end >= found.end and (spelled[0] < position or len(found.labels) > 1):
+        found = None  # "Both A and B" is an option of its own
+    if found is not None:
+        return cue, found, rule
+    if spelled is not None:
+        return cut_short(text, cue, spelled[0]), spelled[1], "option text"
     described = not boxed and not cue.denied and introduces(text, cue)
     bracketed = reader.bracketed(text, position) if described else None
-    return (bracketed, rule) if bracketed else None
+    return (cue, bracketed, rule) if bracketed else None
 
 
 def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
@@ -108,7 +118,7 @@ def _cued(text: str, reader: Reader, language: str | None) -> list[Statement]:
         said = _said(text, cue, reader)
         if said is None:
             continue
-        found, rule = said
+        cue, found, rule = said
         end = match_end(_BOX_END, text, found.end) if rule == "boxed" else found.end
         lettered = rule != "option text"
         if lettered and len(found.labels) == 1 and reader.contradicts(text, found.end, found.labels[0]):

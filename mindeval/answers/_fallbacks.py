@@ -1,4 +1,4 @@
-"""Options that a text gives without stating them: a letter alone, the only option mentioned, an option's text."""
+"""Options that a text gives without stating them: a letter alone, the only option mentioned."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 
 from mindeval.answers._doubts import doubt_after, doubt_before
-from mindeval.answers._labels import AFFIRMED_AFTER, DENIED_AFTER, Labels, Reader
-from mindeval.answers._option_texts import CLOSE, OPEN, canonical, is_spelled
+from mindeval.answers._labels import AFFIRMED_AFTER, CLOSE, DENIED_AFTER, OPEN, Labels, Reader
+from mindeval.answers._spelled_options import SHORT
 from mindeval.answers._text import BOX_MARK
 from mindeval.answers._verdicts import JUDGED, Statement, verdict_at
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH
@@ -59,7 +59,6 @@ _RULED_OUT = re.compile(
     r"|胜过)\W*$",
     re.IGNORECASE,
 )
-_SHORT = 15
 _REJECTED = re.compile(
     r"(?<!\w)(?:eliminated|rejected|excluded|discarded|removed|ruled out|distractors?|wrong|incorrect|not|none"
     r"|without)[^.\n]*$|[排删][除去]",
@@ -162,7 +161,7 @@ def _alone(text: str, position: int, reader: Reader, rule: str) -> Statement | N
         return Statement(position, found.end, frozenset(found.labels), JUDGED, rule, doubt="letter and text disagree")
     doubt = "several options" if found.open else doubt_after(text, found.end)
     doubt = doubt or reader.divided(text, found.end, found.labels)
-    if not doubt and _INITIAL.match(text, position) and reader.option_text(text, position + 3) is None:
+    if not doubt and _INITIAL.match(text, position) and reader.texts.at(text, position + 3) is None:
         doubt = "opinion"
     if not doubt and rule == "leading letter" and (_walks_through(rest, found, reader) or _relates(rest, reader)):
         doubt = "several options"
@@ -212,7 +211,7 @@ def _relates(rest: str, reader: Reader) -> bool:
 
 def only_mention(text: str, reader: Reader) -> list[Statement]:
     """Options named in a short text, at the end of what it says: "(C)", "option C", "Response: C"."""
-    if len(re.findall(r"[^\W\u4e00-\u9fff]+|[\u4e00-\u9fff]{2}", text)) > _SHORT:
+    if len(re.findall(r"[^\W\u4e00-\u9fff]+|[\u4e00-\u9fff]{2}", text)) > SHORT:
         return []
     statements = []
     for match in reader.item.finditer(text):
@@ -231,27 +230,3 @@ def only_mention(text: str, reader: Reader) -> list[Statement]:
         labels = frozenset([found[0]])
         statements.append(Statement(match.start(), found[1], labels, JUDGED, "only option mentioned", doubt=doubt))
     return statements
-
-
-def spelled_options(text: str, reader: Reader) -> list[Statement]:
-    """Options whose texts occur in a short text."""
-    words = len(re.findall(r"[^\W\u4e00-\u9fff]+|[\u4e00-\u9fff]{2}", text))
-    if reader.text is None or words > 2 * _SHORT:
-        return []
-    statements = []
-    for match in reader.text.finditer(text):
-        spelled = canonical(match.group(1))
-        if not is_spelled(text, match):
-            continue
-        if len(spelled) < 3 and words > 6:
-            continue
-        denied = DENIED_AFTER.match(text, match.end()) is not None
-        doubt = doubt_before(text, match.start()) or doubt_after(text, match.end())
-        labels = frozenset([reader.by_text[spelled]])
-        statements.append(Statement(match.start(), match.end(), labels, JUDGED, "option text", denied, doubt))
-    return statements
-
-
-def is_option_text(text: str, reader: Reader) -> str | None:
-    """The label of the option that the whole text spells."""
-    return reader.by_text.get(canonical(text.strip().strip(BOX_MARK))) if reader.text is not None else None

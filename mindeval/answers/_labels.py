@@ -6,7 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mindeval.answers._option_texts import CLOSE, OPEN, canonical, is_spelled
+from mindeval.answers._option_texts import OptionTexts
+
+OPEN = r"[(\[{<\"'“「『【《]"
+CLOSE = r"[)\]}>\"'”」』】》]"
 
 # Between the labels of a list; an open list ("A or B", "A to C", "A → B") leaves the choice open.
 _SEPARATOR = re.compile(
@@ -139,8 +142,7 @@ class Reader:
     """Reads option labels, or the options' texts, at a position of a folded text."""
 
     def __init__(self, labels: Sequence[str], options: Sequence[str] | None):
-        spelled = [canonical(option) for option in options or []]
-        self.by_text = {text: label for label, text in zip(labels, spelled) if text and spelled.count(text) == 1}
+        self.texts = OptionTexts(labels, options)
         self.labels = {label.upper(): label for label in labels}
         both = "".join(sorted({re.escape(form) for label in labels for form in (label.upper(), label.lower())}))
         self.item = re.compile(
@@ -149,12 +151,6 @@ class Reader:
         )
         upper = "".join(re.escape(label.upper()) for label in labels)
         self.run = re.compile(rf"({OPEN}{{0,4}})[ \t]{{0,3}}([{upper}]{{2,26}})(?![A-Za-z0-9_'])({CLOSE}{{0,4}})")
-        forms = sorted(map(re.escape, self.by_text), key=len, reverse=True)
-        self.text = (
-            re.compile(rf"{OPEN}{{0,4}}(?<![A-Za-z0-9_])({'|'.join(forms)})(?![A-Za-z0-9_])", re.IGNORECASE)
-            if forms
-            else None
-        )
 
     def one(self, text: str, position: int, lower: bool) -> tuple[str, int] | None:
         """(label, where it ends) of a label at ``position``; ``lower`` admits a bare lower-case letter."""
@@ -188,8 +184,8 @@ class Reader:
 
     def _spelled(self, text: str, end: int, label: str) -> bool:
         """The option's own text follows its letter ("C major scale" where that is option C)."""
-        found = self.option_text(text, end + len(text[end : end + 9]) - len(text[end : end + 9].lstrip(" \t")))
-        return found is not None and found[0] == label
+        found = self.texts.at(text, end + len(text[end : end + 9]) - len(text[end : end + 9].lstrip(" \t")))
+        return found is not None and label in found.labels
 
     def several(self, text: str, position: int, lower: bool = True) -> Labels | None:
         """The labels of a list such as "A", "(A), (B) and (C)" or "ACD" at ``position``."""
@@ -200,7 +196,7 @@ class Reader:
         first = self.one(text, start.end() if start else position, lower)
         if first is None:
             return None
-        found, end, is_open = [first[0]], self._past_text(text, first[1], first[0]), False
+        found, end, is_open = [first[0]], first[1], False
         while separator := _SEPARATOR.match(text, end):
             start = _PREFIX.match(text, separator.end())
             if start and "选" in start.group() and "," in separator.group():
@@ -213,12 +209,6 @@ class Reader:
             found.append(following[0])
             end = following[1]
         return Labels(tuple(found), end, is_open and len(set(found)) > 1)
-
-    def _past_text(self, text: str, end: int, label: str) -> int:
-        """The end of a label with its option's text ("B. No"): what the text says is no verdict on it."""
-        gap = re.compile(r"[ \t]*[.):,\-–—]?[ \t]*").match(text, end)
-        spelled = self.option_text(text, gap.end()) if gap and self.text else None
-        return spelled[1] if spelled is not None and spelled[0] == label else end
 
     def bracketed(self, text: str, position: int) -> Labels | None:
         """The only label of a sentence, in brackets at its end ("... is photosynthesis (B).")."""
@@ -240,18 +230,16 @@ class Reader:
                 return "several options"
         return ""
 
-    def option_text(self, text: str, position: int) -> tuple[str, int] | None:
-        """(label, where it ends) of the longest option text at ``position``."""
-        match = self.text.match(text, position) if self.text else None
-        if match is None or not is_spelled(text, match):
-            return None
-        return self.by_text[canonical(match.group(1))], match.end()
+    def spelled(self, text: str, position: int, earliest: int) -> tuple[int, Labels] | None:
+        """(where it begins, the labels) of the option texts at ``position``, as far back as ``earliest``."""
+        first = self.texts.at(text, position, earliest)
+        return (first.start, Labels(*self.texts.joined(text, first))) if first else None
 
     def contradicts(self, text: str, end: int, label: str) -> bool:
         """The text after a label spells another option ("B) Paris" where Paris is A)."""
         match = re.compile(r"[\s.):,\-–—]*").match(text, end)
-        spelled = self.option_text(text, match.end() if match else end)
-        return spelled is not None and spelled[0] != label
+        found = self.texts.at(text, match.end() if match else end)
+        return found is not None and label not in found.labels
 
 
 _SENTENCE = re.compile(r"[^.;:?!\n。]{1,120}")

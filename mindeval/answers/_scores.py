@@ -14,6 +14,7 @@ from mindeval import inputs, kernels
 INPUTS = ("logits", "log_probs", "nll")
 _IGNORED = -100
 _ROUNDING = 1e-3  # how far above 0 rounding may lift a log-probability
+_MOST = 1.05  # what probabilities sum to at most whose logarithms were rounded to bfloat16
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _TAYLOR = [1.0]
 for _n in range(1, 15):
@@ -55,12 +56,13 @@ def read(
     return candidate_log_probs(logits, ids, counted, nll, vocab_size)
 
 
-def check_vocabulary(vocab_size: Any) -> int | None:
+def check_vocabulary(vocab_size: Any, ids: Sequence[int]) -> int | None:
+    """The size of a vocabulary that holds all ids, if one is given."""
     if vocab_size is None:
         return None
-    size = inputs.whole_number(vocab_size, "vocab_size")
-    if size < 1:
-        raise ValueError(f"vocab_size must be at least 1, but got {size}")
+    size = inputs.whole_number(vocab_size, "vocab_size", at_least=1)
+    if ids and max(ids) >= size:
+        raise ValueError(f"vocab_size must be above all candidate ids, but got {size} and id {max(ids)}")
     return size
 
 
@@ -133,11 +135,17 @@ def at_positions(logits: Any, positions: Any, counted: np.ndarray) -> Any:
             f"{'without' if positions is None else 'with'} positions"
         )
     batch, length, width = logits.shape
-    places = inputs.class_ids(positions, "positions")
-    places = np.where(counted, places, 0) if places.shape == counted.shape else places
-    if places.shape != (batch,) or (places < -length).any() or (places >= length).any():
-        raise ValueError(f"positions must be {batch} places in [0, {length}), but got {places.tolist()}")
-    flat = np.arange(batch) * length + places % length
+    places = inputs.class_ids(positions, "positions", "places")
+    if places.shape != (batch,):
+        raise ValueError(f"positions must have shape [{batch}], but got {list(places.shape)}")
+    if inputs.to_numpy(positions, "positions").dtype.kind == "b":
+        raise TypeError("positions must be places in the sequence, but got bool: a mask goes to mask=")
+    places = np.where(counted, places, 0)
+    outside = (places < 0) | (places >= length)
+    if outside.any():
+        row = int(outside.argmax())
+        raise ValueError(f"positions must be places in [0, {length}), but row {row} has {places[row]}")
+    flat = np.arange(batch) * length + places
     if isinstance(logits, ms.Tensor):
         return _taken(logits.reshape(batch * length, width), flat.tolist(), 0)
     return logits.reshape(batch * length, width)[flat]
@@ -165,10 +173,16 @@ def summed_log_probs(values: Any, count: int, kind: str, counted: np.ndarray) ->
     return np.minimum(summed, 0.0)
 
 
-def class_masses(log_probs: np.ndarray, members: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+def class_masses(
+    log_probs: np.ndarray, members: Sequence[Sequence[int]], exclusive: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(relative mass of each class [B, K], mass of all candidates [B]).
 
     A class's mass is the sum over its candidates, scaled by the row's largest so that tiny ones do not vanish.
+
+    Args:
+        exclusive: bool [B]: the rows where only one candidate can come next, so that the probabilities sum to at most
+            1. Forms of several tokens may begin with another form of their class.
     """
     top = log_probs.max(axis=1)
     safe = np.where(np.isneginf(top), 0.0, top)
@@ -180,4 +194,11 @@ def class_masses(log_probs: np.ndarray, members: Sequence[Sequence[int]]) -> tup
     total = masses[:, 0].copy()
     for place in range(1, len(members)):
         total += masses[:, place]
-    return masses, np.minimum(np.where(np.isneginf(top), 0.0, exp(safe) * total), 1.0)
+    total = np.where(np.isneginf(top), 0.0, exp(safe) * total)
+    above = exclusive & (total > _MOST)
+    if above.any():
+        row = int(above.argmax())
+        raise ValueError(
+            f"candidates must have probabilities that sum to at most 1, but those of row {row} sum to {total[row]:.3g}"
+        )
+    return masses, np.minimum(total, 1.0)

@@ -230,12 +230,24 @@ def other_cues(text: str) -> list[Cue]:
 
 
 def _cue(text: str, match: re.Match, tier: int) -> Cue:
-    denied = _NEGATED_BEFORE.search(clause_before(text, match.start())) is not None
-    if match.group() in (BOX_MARK, "####"):
-        return Cue(match.start(), match.end(), tier, denied, name=match.group())
-    negated, hedged, end = skip_filler(text, match.end())
-    hedged = hedged or (tier == 3 and _MAYBE.search(match.group()) is not None)
-    return Cue(match.start(), end, tier, denied or negated, hedged, match.group())
+    return _read_on(text, match.start(), match.group(), tier)
+
+
+def _read_on(text: str, start: int, name: str, tier: int) -> Cue:
+    """The cue of a name at ``start``, up to where its answer begins."""
+    denied = _NEGATED_BEFORE.search(clause_before(text, start)) is not None
+    if name in (BOX_MARK, "####"):
+        return Cue(start, start + len(name), tier, denied, name=name)
+    negated, hedged, end = skip_filler(text, start + len(name))
+    hedged = hedged or (tier == 3 and _MAYBE.search(name) is not None)
+    return Cue(start, end, tier, denied or negated, hedged, name)
+
+
+def cut_short(text: str, cue: Cue, end: int) -> Cue:
+    """The cue whose answer begins at ``end``, among what was taken for its filler ("is" | "not enough information")."""
+    if not cue.name or cue.name in (BOX_MARK, "####") or end >= cue.end:
+        return cue
+    return _read_on(text[:end], cue.start, cue.name, cue.tier)
 
 
 def doubt_of(text: str, cue: Cue) -> str:

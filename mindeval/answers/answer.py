@@ -47,7 +47,7 @@ class AnswerAccuracy(Metric):
                                                           are numbers, or solutions that end in one ("... #### 18")
     ``text``    ``extract_text(text)``                    equal text after folding spaces, ", " and a final full stop;
                                                           yes, no, true, false, valid and invalid in any case; a
-                                                          reference "(B)" by its letter
+                                                          reference "(B)" by its letter, "B" also by "(B)"
     ``math``    the last box, else the formula of         the same number, expression, tuple, interval, set or words,
                 ``extract_text(text)``                    exactly; where both state a name ("x =") or a unit, the same
                                                           of these; what cannot be read, if it is written alike
@@ -69,15 +69,16 @@ class AnswerAccuracy(Metric):
         choices: The letters of ``match="choice"``.
         multiple: ``match="choice"``: whether several options may be chosen.
         language: ``match="choice"``: see ``extract_choice``.
-        absolute: The absolute tolerance of ``match="number"``.
-        relative: The relative tolerance of ``match="number"``, of the reference.
-        percent: ``"keep"`` compares 60% with 60, ``"divide"`` with 0.6.
+        absolute: ``match="number"``: the absolute tolerance.
+        relative: ``match="number"``: the relative tolerance, of the reference.
+        percent: ``match="number"``: ``"keep"`` compares 60% with 60, ``"divide"`` with 0.6.
         distributed: ``True`` or the name of a group; see ``Metric.set_distributed``.
         name: the metric's name in messages.
 
     Raises:
-        ValueError: If predictions and references differ in number, an option is unknown, ``extract`` or ``match``
-            fails (the message names it and the sample), or sample ids are given (mask repeated rows).
+        ValueError: If predictions and references differ in number, an option is unknown or of another match,
+            ``extract`` or ``match`` fails (the message names it and the sample), or sample ids are given (mask repeated
+            rows).
         TypeError: If texts are not str, or ``extract`` or ``match`` gives something else than it should.
         ImportError: For ``match="math"`` without mpmath.
 
@@ -117,6 +118,8 @@ class AnswerAccuracy(Metric):
         self.percent = one_of(percent, "percent", ("keep", "divide"))
         if match != "choice" and (multiple or language is not None):
             raise ValueError(f"multiple and language need match='choice', but got match={match!r}")
+        if match != "number" and (absolute or relative or percent != "keep"):
+            raise ValueError(f"absolute, relative and percent need match='number', but got match={match!r}")
         self._names = {
             "match": match if isinstance(match, str) else function_name(match),
             "extract": "default" if extract is None else function_name(extract),
@@ -194,7 +197,10 @@ class AnswerAccuracy(Metric):
     def _read(self, text: str, letters: list[str], *, of_reference: bool = False) -> Any:
         """An answer, or a reference, as the match needs it; a ValueError where it cannot be read."""
         if self.match == "choice":
-            return _gold.letter_set(text, letters)
+            named = _gold.letter_set(text, letters)
+            if len(named) > 1 and not self.multiple:
+                raise ValueError(f"a reference must be one letter without multiple=True, but got {short(text)}")
+            return named
         if self.match == "number":
             return self._number_of_reference(text) if of_reference else _number(text, self.percent)
         return _math.read(text) if self.match == "math" else text
@@ -239,11 +245,15 @@ def same_text(answer: str, reference: str) -> bool:
 
     >>> same_text("apple, banana", "apple banana"), same_text("yes", "Yes"), same_text("(B) Tuesday", "(B)")
     (True, True, True)
+    >>> same_text("(B)", "B"), same_text("(B) Tuesday", "B")
+    (True, False)
     """
     letter = re.fullmatch(r"\s*\(([A-Z])\)\s*", reference)
     if letter:
         return extract_choice(answer, "ABCDEFGHIJKLMNOPQRSTUVWXYZ").answer == letter.group(1)
     one, other = _folded(answer), _folded(reference)
+    if re.fullmatch(r"[A-Z]", other):
+        one = re.sub(r"^\(([A-Z])\)$", r"\1", one)
     return one == other or (other.lower() in _WORDS and one.lower() == other.lower())
 
 

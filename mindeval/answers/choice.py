@@ -131,13 +131,13 @@ class ChoiceAccuracy(Metric):
         self.choices, self.mode = _gold.check_choices(choices), one_of(mode, "mode", MODES)
         self.normalize = one_of(normalize, "normalize", option_scores.NORMALISATIONS)
         self.inputs, self.nll = one_of(inputs, "inputs", _scores.INPUTS), nll
-        self.vocab_size = _scores.check_vocabulary(vocab_size)
         self.multiple, self.language = multiple, one_of(language, "language", LANGUAGES)
         if normalize != "sum" and mode != "loglikelihood":
             raise ValueError(f"normalize={normalize!r} needs mode='loglikelihood', but got {mode!r}")
         if multiple and mode != "text":
             raise ValueError(f"multiple=True needs mode='text', but got mode={mode!r}")
         self.candidates = self._letters(tokenizer_or_ids, context, variants) if mode == "letter" else []
+        self.vocab_size = _scores.check_vocabulary(vocab_size, [c.ids[0] for c in self.candidates])
         self.grouped = groups is not None and groups is not False
         keys = None if groups is True else _gold.declared_groups(groups)
         if weights is not None and not self.grouped:
@@ -165,6 +165,7 @@ class ChoiceAccuracy(Metric):
         if isinstance(tokenizer_or_ids, Mapping):
             if set(tokenizer_or_ids) != set(self.choices):
                 raise ValueError(f"ids must be given for {self.choices}, but got {list(tokenizer_or_ids)}")
+            one_of(variants, "variants", _candidates.VARIANTS)
             found = _candidates.given({choice: tokenizer_or_ids[choice] for choice in self.choices})
         else:
             forms = {choice: (choice,) for choice in self.choices}
@@ -213,7 +214,8 @@ class ChoiceAccuracy(Metric):
         ids = [candidate.ids[0] for candidate in self.candidates]
         log_probs = _scores.read(predictions, ids, counted, self.inputs, positions, self.nll, self.vocab_size)
         members = [[i for i, c in enumerate(self.candidates) if c.label == choice] for choice in self.choices]
-        masses, total = _scores.class_masses(log_probs, members)
+        exclusive = counted & _candidates.exclusive(self.candidates)
+        masses, total = _scores.class_masses(log_probs, members, exclusive)
         counts = _gold.option_counts(options, counted, len(self.choices))
         gold = _gold.gold_sets(labels, counted, self.choices, counts)
         outcomes = {

@@ -36,27 +36,56 @@ def option_statistics(
         full: Log-likelihood of the whole sequence, question and option, without its first token.
         full_tokens: The number of tokens of the whole sequence.
 
+    Raises:
+        ValueError: If questions or their options differ in number, or numbers of tokens are no whole numbers.
+        TypeError: If texts are not str, or the rest is not numbers.
+
     >>> option_statistics([[-1.0, -2.0]], tokens=[[1, 2]], texts=[["是", "no"]])[0][:, :4]
     array([[-1.,  1.,  1.,  3.],
            [-2.,  2.,  2.,  2.]])
     """
-    found = []
-    for row, values in enumerate(sums):
-        values = np.asarray(values, np.float64)
-        table = np.full((len(values), len(COLUMNS)), np.nan)
+    given = _rows(sums, "sums")
+    rows = [_numbers(values, "sums", row, None) for row, values in enumerate(given)]
+    tables = [np.full((len(values), len(COLUMNS)), np.nan) for values in rows]
+    for table, values in zip(tables, rows):
         table[:, 0] = values
-        if texts is not None:
-            if len(texts[row]) != len(values):
-                raise ValueError(
-                    f"question {row} must have one text per option, but got {len(texts[row])} for {len(values)}"
-                )
-            table[:, 2] = [len(text) for text in texts[row]]
-            table[:, 3] = [len(text.encode("utf-8")) for text in texts[row]]
-        for column, given in ((1, tokens), (4, prior), (5, full), (6, full_tokens)):
-            if given is not None:
-                table[:, column] = given[row]
-        found.append(table)
-    return found
+    for column, name, values in (
+        (1, "tokens", tokens), (4, "prior", prior), (5, "full", full), (6, "full_tokens", full_tokens)
+    ):  # fmt: skip
+        for row, of_row in enumerate([] if values is None else _rows(values, name, len(tables))):
+            tables[row][:, column] = _numbers(of_row, name, row, len(tables[row]))
+    for row, of_row in enumerate([] if texts is None else _rows(texts, "texts", len(tables))):
+        spelled = inputs.texts(of_row, f"texts of question {row}")
+        _check_length(len(spelled), "texts", row, len(tables[row]))
+        tables[row][:, 2] = [len(text) for text in spelled]
+        tables[row][:, 3] = [len(text.encode("utf-8")) for text in spelled]
+    return tables
+
+
+def _rows(values: Any, name: str, expected: int | None = None) -> list[Any]:
+    """One entry a question."""
+    if isinstance(values, str) or (isinstance(values, np.ndarray) and values.ndim == 0):
+        raise TypeError(f"{name} must have one row a question, but got {inputs.describe(values)}")
+    rows = list(values if isinstance(values, (list, tuple, np.ndarray)) else inputs.to_numpy(values, name))
+    if expected is not None and len(rows) != expected:
+        raise ValueError(f"{name} must have one row a question, but got {len(rows)} for {expected} of sums")
+    return rows
+
+
+def _numbers(values: Any, name: str, row: int, expected: int | None) -> np.ndarray:
+    """The numbers of one question's options; of tokens, whole ones."""
+    place = f"{name} of question {row}"
+    array = inputs.to_numpy(list(values) if isinstance(values, tuple) else values, place)
+    if array.ndim != 1 or array.dtype.kind == "b":
+        raise ValueError(f"{place} must be one number for each option, but got {inputs.describe(values)}")
+    if expected is not None:
+        _check_length(len(array), name, row, expected)
+    return inputs.class_ids(array, place, "counts") if name.endswith("tokens") else array.astype(np.float64)
+
+
+def _check_length(found: int, name: str, row: int, expected: int) -> None:
+    if found != expected:
+        raise ValueError(f"question {row} must have one entry of {name} per option, but got {found} for {expected}")
 
 
 def option_tables(predictions: Any, counted: Any = None) -> list[np.ndarray]:

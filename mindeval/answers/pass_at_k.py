@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -49,8 +50,7 @@ def g_pass_at_k(n: int, c: int, k: int, threshold: float | Fraction) -> Fraction
     Fraction(1, 6)
     """
     _check(n, c, k)
-    least = max(1, math.ceil(Fraction(str(threshold)) * k))
-    ways = sum(math.comb(c, j) * math.comb(n - c, k - j) for j in range(least, min(c, k) + 1))
+    ways = sum(math.comb(c, j) * math.comb(n - c, k - j) for j in range(_least(threshold, k), min(c, k) + 1))
     return Fraction(ways, math.comb(n, k))
 
 
@@ -80,8 +80,9 @@ class PassAtK(Metric):
     ======= ========================== ==================================================================
 
     ``result()``: ``pass@k`` for each k, ``avg@n`` (mean share of right samples), ``g_pass@k`` by threshold,
-    ``mg_pass@k`` for each k above 1, and where answers were given ``cons@n`` (the commonest answer is right; of several
-    equally common answers each counts its share).
+    ``mg_pass@k`` for each k above 1, and where every update had answers ``cons@n`` (the commonest answer is right:
+    the share of right ones among the samples with it, or with one of several equally common answers). Where only some
+    updates had answers, a warning says that it is left out.
 
     ``mg_pass@k`` is the paper's sum in place of an integral over the thresholds from 1/2 to 1:
 
@@ -142,7 +143,8 @@ class PassAtK(Metric):
         if len(set(self.thresholds)) < len(self.thresholds) or not all(map(_is_share, self.thresholds)):
             raise ValueError(f"thresholds must be different numbers in [0, 1], but got {self.thresholds}")
         super().__init__(
-            # problems by their number of right samples; votes won by the right answer, by the number of tied winners
+            # problems by their number of right samples; right samples among those with a commonest answer, by how many
+            # have one
             states={
                 "problems": Counts((self.n_samples + 1,)),
                 "votes": Counts((self.n_samples + 1,)),
@@ -172,51 +174,80 @@ class PassAtK(Metric):
                 given = inputs.texts(rows[row], "answers")
                 if len(given) != self.n_samples:
                     raise ValueError(f"answers must have {self.n_samples} per problem, but row {row} has {len(given)}")
-                winners, won = majority(given, right[row].tolist())
-                votes[winners] += won
+                drawn, won = majority(given, right[row].tolist())
+                votes[drawn] += won
                 voted += 1
         return {"problems": problems, "votes": votes, "voted": voted, "samples": int(counted.sum())}
 
     def _compute(self, states: Mapping[str, Any]) -> dict[str, Any]:
         by_right = states["problems"].value.tolist()
-        n, total = self.n_samples, sum(by_right)
+        n, total, voted = self.n_samples, sum(by_right), states["voted"].value
 
-        def mean(estimate: Any) -> float:
-            return float(
-                sum(estimate(c) * problems for c, problems in enumerate(by_right) if problems) / Fraction(total)
-            )
+        def share(draws: Iterator[int], k: int) -> Fraction:
+            """The mean share of the draws of k samples that are counted for 0, 1, ... right samples."""
+            counted = sum(problems * count for problems, count in zip(by_right, draws) if problems)
+            return Fraction(counted, total * math.comb(n, k))
 
-        parts: dict[str, Any] = {f"pass@{k}": mean(lambda c, k=k: pass_at_k(n, c, k)) for k in self.ks}
-        parts[f"avg@{n}"] = mean(lambda c: Fraction(c, n))
-        if states["voted"].value == total:
+        parts: dict[str, Any] = {f"pass@{k}": float(share(_draws(n, k, 1), k)) for k in self.ks}
+        parts[f"avg@{n}"] = float(Fraction(sum(c * problems for c, problems in enumerate(by_right)), total * n))
+        if voted == total:
             votes = states["votes"].value.tolist()
             parts[f"cons@{n}"] = float(
-                sum(Fraction(won, ties) for ties, won in enumerate(votes) if won) / Fraction(total)
+                sum(Fraction(won, drawn) for drawn, won in enumerate(votes) if won) / Fraction(total)
+            )
+        elif voted:
+            warnings.warn(
+                f"For '{type(self).__name__}', cons@{n} is left out: answers were given for {voted} of {total} "
+                "problems",
+                stacklevel=3,  # the caller of eval()
             )
         for k in self.ks:
-            parts[f"g_pass@{k}"] = {str(t): mean(lambda c, k=k, t=t: g_pass_at_k(n, c, k, t)) for t in self.thresholds}
+            parts[f"g_pass@{k}"] = {str(t): float(share(_draws(n, k, _least(t, k)), k)) for t in self.thresholds}
             if k > 1:  # the sum of one sample is empty
-                parts[f"mg_pass@{k}"] = mean(lambda c, k=k: _mean_g_pass(n, c, k))
+                parts[f"mg_pass@{k}"] = float(Fraction(2, k) * share(_summed_draws(n, k), k))
         return parts
 
 
-def _mean_g_pass(n: int, c: int, k: int) -> Fraction:
-    """2/k times the sum of G-Pass@k at the thresholds i/k above 1/2."""
-    return Fraction(2, k) * sum(
-        (g_pass_at_k(n, c, k, Fraction(i, k)) for i in range(-(-k // 2) + 1, k + 1)), Fraction(0)
-    )
+def _least(threshold: float | Fraction, k: int) -> int:
+    """How many of k samples must be right to reach a threshold."""
+    return max(1, math.ceil(Fraction(str(threshold)) * k))
+
+
+def _draws(n: int, k: int, least: int) -> Iterator[int]:
+    r"""For c = 0, 1, ..., n right ones of n samples: how many draws of k samples hold at least ``least`` right ones.
+
+    When one more sample is right, the draws are added that hold it and ``least - 1`` of the other right ones,
+    :math:`\binom{c}{least-1} \binom{n-c-1}{k-least}`: one step for each c, in place of a sum.
+    """
+    draws, added = 0, math.comb(n - least, k - least)
+    for c in range(n):
+        yield draws
+        if c >= least - 1:
+            draws += added
+            added = added * (c + 1) * (n - c - 1 - k + least) // ((c - least + 2) * max(1, n - c - 1))
+    yield draws
+
+
+def _summed_draws(n: int, k: int) -> Iterator[int]:
+    """For c = 0, 1, ..., n: the sum of ``_draws(n, k, i)`` over i = ceil(k/2) + 1, ..., k.
+
+    When one more sample is right, each term gains the draws that hold it and i - 1 of the other right ones: together
+    the draws of k - 1 of the other n - 1 samples that hold at least ceil(k/2) right ones.
+    """
+    summed = 0
+    for added in _draws(n - 1, k - 1, -(-k // 2)):
+        yield summed
+        summed += added
+    yield summed
 
 
 def majority(answers: Sequence[str], correct: Sequence[bool]) -> tuple[int, int]:
-    """(how many answers are equally common, how many of those are right); an answer is right if any sample with it is.
+    """(how many samples have a commonest answer, how many of those are right).
 
     >>> majority(["5", "5", "7", ""], [True, True, False, False])
-    (1, 1)
+    (2, 2)
     """
     votes = Counter(answer for answer in answers if answer)
-    if not votes:
-        return 0, 0
-    most = max(votes.values())
-    winners = [answer for answer, count in votes.items() if count == most]
-    right = {answer for answer, is_right in zip(answers, correct) if is_right}
-    return len(winners), sum(winner in right for winner in winners)
+    most = max(votes.values(), default=0)
+    drawn = [is_right for answer, is_right in zip(answers, correct) if answer and votes[answer] == most]
+    return len(drawn), sum(drawn)

@@ -100,9 +100,9 @@ class YesNoAccuracy(Metric):
         name: str | None = None,
     ) -> None:
         self.inputs, self.nll = one_of(inputs, "inputs", _scores.INPUTS), nll
-        self.vocab_size = _scores.check_vocabulary(vocab_size)
         found, self.left_out = _classes(tokenizer_or_ids, {"yes": yes, "no": no}, context, variants)
         self.candidates = _candidates.check(found, ("yes", "no"), single=inputs == "logits")
+        self.vocab_size = _scores.check_vocabulary(vocab_size, [c.ids[0] for c in self.candidates])
         for form in found:
             if form not in self.candidates and form.text:
                 self.left_out[form.text] = f"it has {len(form.ids)} tokens"
@@ -138,7 +138,8 @@ class YesNoAccuracy(Metric):
         if gold.dtype.kind != "b" and not np.isin(gold, (0, 1)).all():
             raise ValueError(f"labels must be bool (True for yes), but got {gold.dtype} values other than 0 and 1")
         members = [[i for i, c in enumerate(self.candidates) if c.label == label] for label in ("yes", "no")]
-        masses, total = _scores.class_masses(log_probs, members)
+        exclusive = counted & _candidates.exclusive(self.candidates)
+        masses, total = _scores.class_masses(log_probs, members, exclusive)
         outcome = np.where(masses[:, 0] > masses[:, 1], 0, np.where(masses[:, 0] < masses[:, 1], 1, 2))
         outcomes = np.zeros((2, 3), np.int64)
         np.add.at(outcomes, (1 - gold.astype(np.int64)[counted], outcome[counted]), 1)
@@ -190,5 +191,6 @@ def _classes(
     if isinstance(tokenizer_or_ids, Mapping):
         if set(tokenizer_or_ids) != set(forms):
             raise ValueError(f"ids must be given for {list(forms)}, but got {list(tokenizer_or_ids)}")
+        one_of(variants, "variants", _candidates.VARIANTS)
         return _candidates.given({label: tokenizer_or_ids[label] for label in forms}), {}
     return _candidates.build(tokenizer_or_ids, forms, context, variants, cases=True)

@@ -79,8 +79,49 @@ def test_the_mean_of_g_pass_is_the_papers_sum_and_none_for_one_sample(k, perfect
     assert "mg_pass@1" not in metric.result() and metric.result()["g_pass@1"]["1.0"] == 1.0
 
 
+@pytest.mark.parametrize("n", [1, 2, 7, 40])
+def test_the_means_over_problems_are_those_of_the_single_estimates(n):
+    problems = [3 * c % 5 for c in range(n + 1)]  # of c right samples
+    correct = [[True] * c + [False] * (n - c) for c, many in enumerate(problems) for _ in range(many)]
+    ks, thresholds = sorted({1, (n + 1) // 2, n}), (0, 0.3, 0.5, 1.0)
+    metric = PassAtK(ks, n, thresholds=thresholds)
+    metric.update(correct)
+    metric.eval()
+    result = metric.result()
+
+    def mean(estimate):
+        return float(sum(many * estimate(c) for c, many in enumerate(problems)) / Fraction(len(correct)))
+
+    for k in ks:
+        assert result[f"pass@{k}"] == mean(lambda c, k=k: pass_at_k(n, c, k))
+        for t in thresholds:
+            assert result[f"g_pass@{k}"][str(t)] == mean(lambda c, k=k, t=t: g_pass_at_k(n, c, k, t))
+        if k > 1:  # the paper's sum
+            shares = [Fraction(i, k) for i in range(math.ceil(k / 2) + 1, k + 1)]
+            assert result[f"mg_pass@{k}"] == mean(
+                lambda c, k=k, shares=shares: Fraction(2, k) * sum(g_pass_at_k(n, c, k, t) for t in shares)
+            )
+
+
+def test_thousands_of_samples_are_estimated_exactly():
+    n, k = 4000, 2000
+    metric = PassAtK((1, k), n, thresholds=(0.5,))
+    metric.update(np.arange(n)[None] < np.array([[1]]))
+    metric.eval()
+    assert metric.result()[f"pass@{k}"] == k / n  # the right one is among those drawn
+    metric = PassAtK((1, k), n, thresholds=(0.5,))
+    metric.update(np.arange(n)[None] < np.array([[n // 2]]))
+    metric.eval()
+    # half of the samples are right: as many draws hold more right ones than wrong ones as the other way round
+    as_many = Fraction(math.comb(n // 2, k // 2) ** 2, math.comb(n, k))
+    assert metric.result()[f"g_pass@{k}"]["0.5"] == float((1 + as_many) / 2)
+    # 2/k times the mean of how many more than half of the k drawn are right: E|X - k/2| / k
+    deviation = sum(math.comb(n // 2, j) ** 2 * abs(j - k // 2) for j in range(k + 1))
+    assert metric.result()[f"mg_pass@{k}"] == float(Fraction(deviation, k * math.comb(n, k)))
+
+
 def test_majority_votes_share_ties_and_ignore_empty_answers():
-    assert majority(["5", "5", "7"], [True, True, False]) == (1, 1)
+    assert majority(["5", "5", "7"], [True, True, False]) == (2, 2)
     assert majority(["5", "7"], [True, False]) == (2, 1)
     assert majority(["", ""], [False, False]) == (0, 0)
     metric = PassAtK(1, 3)
@@ -90,8 +131,23 @@ def test_majority_votes_share_ties_and_ignore_empty_answers():
     metric.eval()
     assert metric.result()["cons@3"] == (1 + 0.5 + 0 + 0) / 4
     metric.update(correct)  # without answers there is no vote over all problems
-    metric.eval()
+    with pytest.warns(UserWarning, match="cons@3 is left out: answers were given for 4 of 8 problems"):
+        metric.eval()
     assert "cons@3" not in metric.result()
+
+
+@given(st.lists(st.tuples(st.sampled_from(["5", "7", "9", ""]), st.booleans()), min_size=1, max_size=6))
+def test_an_answer_that_is_right_in_some_samples_only_counts_by_its_share(samples):
+    metric = PassAtK(1, len(samples))
+    metric.update([[is_right for _, is_right in samples]], [[answer for answer, _ in samples]])
+    metric.eval()
+    votes = {answer: [is_right for given, is_right in samples if given == answer] for answer in "579"}
+    shares = [
+        Fraction(sum(said), len(said))
+        for said in votes.values()
+        if said and len(said) == max(len(one) for one in votes.values())
+    ]
+    assert metric.result()[f"cons@{len(samples)}"] == float(sum(shares) / len(shares) if shares else 0)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +218,13 @@ def test_unreadable_references_are_wrong_and_counted():
     metric.update(["B", "B"], ["B", "dearth, wind, & fire"])  # BIG-Bench Hard has two such golds
     assert metric.eval() == 0.5
     assert metric.result()["unreadable_references"] == 1
+
+
+@pytest.mark.parametrize("reference", ["AB", "A, B", "(A) (B)", "BD"])
+def test_several_letters_are_no_reference_of_one_answer(reference):
+    result = AnswerAccuracy("choice")(["B", "A"], [reference, "A"]).parts
+    assert (result["accuracy"], result["unreadable_references"]) == (0.5, 1)
+    assert AnswerAccuracy("choice", multiple=True)(["Answer: " + reference], [reference]) == 1.0
 
 
 def test_extractors_of_ones_own():

@@ -161,7 +161,9 @@ def test_exp_is_within_two_ulp_of_libm():
         ((np.zeros((2, 3, 11)), [True, True]), "with positions"),
         ((np.zeros((2, 5)), [True, True]), "logits' vocabulary of 5, but got id 7"),
         ((np.full((2, 11), np.nan), [True, True]), "must not be NaN"),
-        ((np.zeros((2, 3, 11)), [True, True], None, [0, 3]), r"places in \[0, 3\)"),
+        ((np.zeros((2, 3, 11)), [True, True], None, [0, 3]), r"places in \[0, 3\), but row 1 has 3"),
+        ((np.zeros((2, 3, 11)), [True, True], None, [-1, 2]), r"places in \[0, 3\), but row 0 has -1"),
+        ((np.zeros((2, 3, 11)), [True, True], None, [2]), r"positions must have shape \[2\], but got \[1\]"),
     ],
 )
 def test_bad_yes_no_inputs_are_refused(inputs, message):
@@ -169,10 +171,77 @@ def test_bad_yes_no_inputs_are_refused(inputs, message):
         YesNoAccuracy(IDS).update(*inputs)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, ms.Tensor])
+def test_a_mask_is_no_position(kind):
+    for metric in (YesNoAccuracy(IDS), ChoiceAccuracy("AB", tokenizer_or_ids={"A": 1, "B": 2})):
+        with pytest.raises(TypeError, match="positions must be places in the sequence, but got bool"):
+            metric.update(kind(np.zeros((2, 3, 11), np.float32)), [0, 1], positions=kind(np.array([True, False])))
+
+
+def test_settings_that_do_not_fit_the_ids_are_refused():
+    for make in (
+        lambda **how: YesNoAccuracy(IDS, **how),
+        lambda **how: ChoiceAccuracy("AB", tokenizer_or_ids={"A": 1, "B": 7}, **how),
+    ):
+        with pytest.raises(ValueError, match="variants must be one of"):
+            make(variants="x")
+        with pytest.raises(ValueError, match="vocab_size must be above all candidate ids, but got 7 and id 7"):
+            make(vocab_size=7)
+        make(vocab_size=8)
+
+
+SUMS = [[-1.0, -2.0], [-3.0, -4.0, -5.0]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        (lambda: {"sums": None}, TypeError, "sums must be"),
+        (lambda: {"sums": [-1.0, -2.0]}, ValueError, "sums of question 0 must be one number for each option"),
+        (lambda: {"sums": [["a"]]}, TypeError, "sums of question 0 must be numbers"),
+        *(
+            (lambda name=name, rows=rows: {"sums": SUMS, name: rows}, ValueError, f"{name} {message}")
+            for name in ("tokens", "prior", "full", "full_tokens", "texts")
+            for rows, message in (
+                ([["1", "2"]], "must have one row a question, but got 1 for 2 of sums"),
+                ([["1", "2"], ["1", "2", "3"], ["1"]], "must have one row a question, but got 3 for 2"),
+            )
+        ),
+        *(
+            (lambda name=name, row=row: {"sums": SUMS, name: [[1, 2], row]}, ValueError, message)
+            for name in ("tokens", "prior", "full", "full_tokens")
+            for row, message in (
+                ([1], f"question 1 must have one entry of {name} per option, but got 1 for 3"),
+                ([1, 2, 3, 4], f"question 1 must have one entry of {name} per option, but got 4 for 3"),
+                (1, f"{name} of question 1 must be one number for each option"),
+                ([True, False, True], f"{name} of question 1 must be one number for each option"),
+            )
+        ),
+        (lambda: {"sums": SUMS, "texts": [["a", "b"], ["a"]]}, ValueError, "one entry of texts per option, but got 1"),
+        (lambda: {"sums": SUMS, "texts": ["ab", "abc"]}, TypeError, "texts of question 0 must be a list of str"),
+        (lambda: {"sums": SUMS, "texts": [[1, 2], [1, 2, 3]]}, TypeError, "texts of question 0 must be a list of str"),
+        (lambda: {"sums": SUMS, "texts": "ab"}, TypeError, "texts must have one row a question"),
+        (lambda: {"sums": SUMS, "tokens": [[1.5, 1], [1, 1, 1]]}, ValueError, "tokens of question 0 must be counts"),
+    ],
+)
+def test_statistics_that_do_not_fit_the_options_are_refused(arguments, kind, message):
+    with pytest.raises(kind, match=message):
+        option_statistics(**arguments())
+
+
+def test_statistics_are_taken_from_lists_tuples_arrays_and_tensors():
+    expected = option_statistics([[-1.0, -2.0]], tokens=[[1, 2]], texts=[["a", "bc"]])[0]
+    for kind in (list, tuple, np.asarray, ms.Tensor):
+        texts = (np.asarray if kind is np.asarray else list)([["a", "bc"]])
+        found = option_statistics(kind([[-1.0, -2.0]]), tokens=kind([[1, 2]]), texts=texts)[0]
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_given_log_probs_are_checked():
     for kind, values, message in (
         ("log_probs", np.ones((1, 4)), "log_probs must be <= 0 and not NaN, but row 0 has 1 for candidate 0"),
         ("nll", -np.ones((1, 4)), "nll must be >= 0 and not NaN, but row 0 has -1 for candidate 0"),
+        ("log_probs", np.zeros((1, 4)), "sum to at most 1, but those of row 0 sum to 4"),
         ("nll", np.ones((1, 3)), r"must have shape \[B, 4\]"),
         ("nll", [[0.5, 0.5, np.nan, 0.5]], "nll must be >= 0 and not NaN, but row 0 has nan for candidate 2"),
     ):
