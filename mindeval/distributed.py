@@ -32,6 +32,7 @@ class Distribution:
     contributes: bool = True
     expected_samples: int | None = None
     serial: int = 0  # see next_serial
+    told: bool = False  # set_distributed was called: a value of this rank alone is meant
 
     def active(self) -> bool:
         """Whether there is anything to reduce: asked for, and more than one rank."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mindeval.metric import Metric
 
 logger = logging.getLogger("mindeval")
-_warned_of_local_value = False
+_WARNED_OF_LOCAL_VALUE: set[str] = set()  # names of metrics and collections
 
 
 class Scope:
@@ -63,7 +63,7 @@ class Scope:
         serial = known.serial if known.serial and group == known.group else 0
         if enabled and not serial:
             serial = distributed.next_serial(group)
-        self.distribution = distributed.Distribution(enabled, group, contributes, expected_samples, serial)
+        self.distribution = distributed.Distribution(enabled, group, contributes, expected_samples, serial, told=True)
 
     def of_one_call(self, members: Mapping[str, Any]) -> Scope:
         """The scope of empty copies of members, for one batch. Ranks must agree on it as on an evaluation of this."""
@@ -145,15 +145,16 @@ class Scope:
             self._called.out_of_step = self.out_of_step
 
     def _warn_of_local_value(self) -> None:
-        global _warned_of_local_value
-        if self.distribution.enabled or self.is_global or _warned_of_local_value or distributed.world_size() == 1:
+        scope = self._called or self
+        name = scope.name or ", ".join(scope.members)
+        if self.distribution.told or self.is_global or name in _WARNED_OF_LOCAL_VALUE or distributed.world_size() == 1:
             return
-        _warned_of_local_value = True
+        _WARNED_OF_LOCAL_VALUE.add(name)
         logger.warning(
             "%d ranks communicate, but '%s' was not told about them: its value covers the data of this rank alone. "
             "Call set_distributed(True), or set_distributed(False) on purpose",
             distributed.world_size(),
-            self.name or ", ".join(self.members),
+            name,
         )
 
     # -- work shared by members ----------------------------------------------------------------------------------------

@@ -519,9 +519,23 @@ def model_fit_stops_every_rank_at_the_same_epoch():
 @case
 def a_metric_that_was_not_told_warns_once_that_its_value_is_local():
     assert whole() == EXPECTED
-    local = [text for text in WARNINGS if "was not told" in text]
-    assert len(local) == 1, WARNINGS
-    assert f"{WORLD} ranks communicate, but 'perplexity, accuracy' was not told about them" in local[0]
+    assert whole() == EXPECTED
+    text = f"{WORLD} ranks communicate, but 'perplexity, accuracy' was not told about them"
+    assert sum(text in warning for warning in WARNINGS) == 1, WARNINGS
+
+
+@case
+def each_metric_that_was_not_told_warns_and_one_that_is_to_stay_alone_does_not():
+    alone = Accuracy(name="alone").set_distributed(False)
+    together = MetricCollection({"one": Accuracy(), "two": Accuracy()}).set_distributed(False)
+    untold = Accuracy(name="untold")
+    for metric in (alone, together, untold, untold):
+        metric.update(np.arange(3), np.arange(3))
+        metric.eval()
+        metric(np.arange(3), np.arange(3))
+    said = [text for text in WARNINGS if "was not told" in text]
+    assert sum("'untold'" in text or "a call of untold" in text for text in said) == 1, said
+    assert not any("alone'" in text or "one, two" in text for text in said), said
 
 
 if __name__ == "__main__":
