@@ -201,7 +201,8 @@ def refuse_sample_ids(value: Any | None) -> None:
     if value is not None:
         raise ValueError(
             "sample_ids were given, but counts and sums cannot tell that a sample came twice: leave repeated samples "
-            "out by a mask, which distributed.valid_mask makes; only exact curves take sample_ids"
+            "out by a mask, which distributed.valid_mask makes; only exact curves take sample_ids. If none were meant: "
+            "tuples are taken apart, as a network's outputs are, so give predictions and labels as lists or arrays"
         )
 
 

@@ -167,7 +167,12 @@ class Accuracy(TokenMetric):
             predictions = predictions.reshape(ids.shape)
         if tuple(predictions.shape) == ids.shape:
             return self._of_ids(predictions, ids, mask)
-        classes = predictions.shape[-1] if predictions.ndim else 0
+        if predictions.ndim < 2:
+            raise ValueError(
+                f"predictions must be class ids in the labels' shape {list(ids.shape)}, or scores with one axis more, "
+                f"but got {list(predictions.shape)}"
+            )
+        classes = predictions.shape[-1]
         if classes == 1:
             raise ValueError(
                 "scores of at least 2 classes are needed on the last axis, but got predictions "

@@ -27,7 +27,7 @@ class CalibrationError(ProbabilityMetric):
     m/M stands for it, as 0.1 for 1/10. Confidence 1.0 is in the last bin and 0.0 in the first. With :math:`g_m =
     |\mathrm{acc}(B_m) - \mathrm{conf}(B_m)|`: ECE :math:`\sum_m \frac{|B_m|}{n} g_m`, MCE :math:`\max_m g_m` over bins
     that are not empty, RMSCE :math:`\sqrt{\sum_m \frac{|B_m|}{n} g_m^2}`. Sums are exact and each value is rounded
-    once.
+    once; a bin holds up to 5e11 positions over all ranks, and more are an ``OverflowError``.
 
     Multiclass: confidence is the highest probability, and right is whether its class (the lowest id among equals) is
     the label. Binary and multilabel: confidence is the probability of class 1, and right is whether the label is 1,

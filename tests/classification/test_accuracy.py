@@ -76,7 +76,6 @@ def test_token_accuracy_of_unshifted_labels():
         ({}, ([0.5, 1.0], [0, 1]), "predictions must be class ids"),
         ({}, ([0, 1], [0, -1]), r"labels must be class ids >= 0 or -100 \(ignored\), but got -1"),
         ({}, ([0, -1], [0, 1]), "predictions must be class ids >= 0, but got -1"),
-        ({}, ([0, 1], [0, 1, 1]), "logits"),
         ({}, (np.uint8([[0, 1]]), [2]), r"labels must be class ids in \[0, 2\)"),
         ({}, ([0, 1], [0, 1], None, [7, 8]), "counts and sums cannot tell that a sample came twice"),
         ({}, (np.zeros((0,), np.int64), np.zeros((0,), np.int64)), "at least one label"),
@@ -84,6 +83,9 @@ def test_token_accuracy_of_unshifted_labels():
         ({"task": "binary"}, ([0, 2], [0, 2]), r"\[0, 2\).*but got 2"),
         ({"top_k": 2}, ([0, 1], [0, 1]), "need scores"),
         ({}, ([0, 1], [0, 1], [1, 0]), "mask must be boolean"),
+        ({}, ([0, 1], [0, 1, 2]), r"predictions must be class ids in the labels' shape \[3\], .* but got \[2\]"),
+        ({}, (np.int64(1), [0, 1]), r"predictions must be class ids in the labels' shape \[2\], .* but got \[\]"),
+        ({}, ((0, 1), (0, 1)), "sample_ids were given, .* tuples are taken apart"),
     ],
 )
 def test_what_is_refused(options, inputs, message):
