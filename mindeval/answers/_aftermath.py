@@ -59,7 +59,7 @@ _THEN = (
     r"(?:(?:^|[.;!?\n。,:—–(-])\s{0,3}|(?<!\w)(?:but|however|although|though|yet|and)\s+)"
     r"(?:(?:but|however|although|actually|no|wait|oh|and|yet|though|unfortunately|sorry|hmm"
     r"|(?:i (?:now )?)?(?:think|believe|reali[sz]e|see|know|admit))"
-    r"[\s,]+(?:that\s+(?=\w+ (?:answer|is|was)))?)*"
+    r"[\s,]+(?:that\s+(?=\w+ (?:answer|is|was)))?){0,6}"
 )
 _SAID_EN = (
     r"(?:that(?: answer| choice| one| option)?|this(?: answer| choice| one| option)?|it|which|my (?:\w+ )?(?:answer"
@@ -70,7 +70,7 @@ _SAID_EN = (
 _SOFTENED = (
     r"(?:(?:actually|clearly|obviously|definitely|also|totally|completely|just|simply|probably|an?|the|likely|most"
     r"|in fact"
-    r"|however|plainly|quite|exactly|really|at all|entirely)\s+)*"
+    r"|however|plainly|quite|exactly|really|at all|entirely)\s+){0,6}"
 )
 _RETRACTION = re.compile(
     rf"{_THEN}{_SAID_EN}(?:"

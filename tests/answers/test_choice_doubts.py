@@ -258,4 +258,10 @@ def test_the_text_of_an_option_is_gated_as_its_letter():
     + ["A is right. ", "some say ", "a, "],
 )
 def test_long_repetitions_are_read_to_their_end(piece):
-    assert extract_choice(piece * (3000 // len(piece)) + "\n\nSo, finally: the correct answer is C.").answer == "C"
+    text = piece * (3000 // len(piece)) + "\n\nSo, finally: the correct answer is C."
+    assert extract_choice(text).answer == "C"
+    assert extract_choice(text, options=["an oak", "a fir", "an elm", "a yew"]).answer == "C"
+
+
+def test_a_loop_of_an_options_own_text_ends_and_is_no_other_option():
+    assert extract_choice("no, " * 30_000, options=["Yes", "No", "5", "zinc"]).answer in ("B", None)
