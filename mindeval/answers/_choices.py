@@ -16,6 +16,7 @@ from mindeval.answers._fallbacks import (
     without_list,
 )
 from mindeval.answers._labels import Reader
+from mindeval.answers._listed import listed_on
 from mindeval.answers._result import Extraction
 from mindeval.answers._run_on import answered_first
 from mindeval.answers._spelled_options import is_option_text, lone_texts, spelled_options, without_own_texts
@@ -63,6 +64,8 @@ def _settled(
     text: str, last: Statement, labels: frozenset[str], statements: list[Statement], reader: Reader, multiple: bool
 ) -> Extraction:
     """The answer ``labels``, last stated by ``last``, unless it is undecided or the rest of the text unsettles it."""
+    if multiple and len(labels) == 1:
+        labels = labels.union(listed_on(text, last.end, next(iter(labels)), reader))
     later = [one for one in statements if one.position >= last.end]
     if len(labels) > 1 and not multiple:
         return _ambiguous("several options")
@@ -137,7 +140,7 @@ def _from_segment(segment: str, reader: Reader, multiple: bool, language: str | 
     spelled = is_option_text(whole, reader)
     if spelled:
         return Extraction(spelled[0], "option text") if len(spelled) == 1 else _ambiguous("several options")
-    text = whole if verdict_list(whole, reader) else with_headings(without_list(whole, reader)).strip()
+    text = whole if verdict_list(whole, reader) else with_headings(without_list(whole, reader, multiple)).strip()
     text = without_own_texts(text, reader)
     statements = collect(text, reader, language)
     if answers_several_questions(text, reader, statements):

@@ -78,14 +78,21 @@ _FREE = re.compile(
 _ENDS = re.compile(r"\s*(?:项|选项)?[.。!)\]\"'*\s]*$")
 
 
-def without_list(text: str, reader: Reader) -> str:
-    """The text without lines that repeat the question's options ("A. one", "B. two", ...)."""
+_ANSWERS_FOLLOW = re.compile(r"(?:(?<!\w)answers?(?:\s+(?:is|are))?|答案(?:有|是|为)?)\s*:?\s*$", re.IGNORECASE)
+
+
+def without_list(text: str, reader: Reader, multiple: bool) -> str:
+    """The text without lines that repeat the question's options ("A. one", "B. two", ...). Where several may be chosen,
+    such lines under "The answers are:" are the answers."""
     kept: list[str] = []
     block: list[str] = []
-    expected = list(reader.labels)
+    expected, above = list(reader.labels), ""
     head = re.compile(rf"\s*{OPEN}?([A-Za-z0-9])(?:{CLOSE}|[.):、])\s*\S")
     for line in text.split("\n"):
         label = head.match(line)
+        is_answer = label is not None and multiple and _ANSWERS_FOLLOW.search(above) is not None
+        above = above if is_answer or not line.strip() else line  # so that all items of the list are answers
+        label = None if is_answer else label
         if label and len(block) < len(expected) and label.group(1).upper() == expected[len(block)]:
             block.append(line)
             continue
