@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from mindeval.answers._doubts import clause_before, doubt_before, is_asked, sentence_before
+from mindeval.answers._filler import skip_filler
 from mindeval.answers._frames import is_elsewhere
 from mindeval.answers._text import BOX_MARK
 from mindeval.answers._words import THEREFORE, THEREFORE_ZH
@@ -121,30 +122,6 @@ _CHOSEN_BY_ZH = re.compile(
 _GERUND = re.compile(r"(?:choosing|picking|selecting|opting for)$", re.IGNORECASE)
 _GERUND_BY = re.compile(r"(?<!\w)(?:i|we)(?:'(?:m|re)|\s+(?:am|are))(?:\s+\w+ly)?\s*$", re.IGNORECASE)
 
-# What may stand between a cue and the answer.
-FILLER = re.compile(
-    rf"\s*(?:[:=\-–—~→>\"'“”]|,(?=\s*(?:{THEREFORE}|then|of course|is|in|as|i)(?!\w))|i\s+(?:think"
-    r"|believe|say)(?!\w)|"
-    r"(?:is|are|was|were|be|being|would|should|must|will|has|to|ist|lautet|est|es|é|è|are|seems?|appears?|remains?|of"
-    r"|with|as|like"
-    rf"|{THEREFORE}|then|clearly|obviously|definitely|probably|certainly|likely|most|simply|just"
-    r"|indeed|actually|really"
-    r"|indicated|given|represented|labell?ed|marked|denoted|found|shown|by|in|only|still|both|all|either|think"
-    r"|believe|that|it"
-    r"|the|my|final|correct|right|best|option|options|choice|choices|letter|letters|answer|answers|case|course"
-    r"|number|following|one|ones)(?!\w)|'s(?!\w)"
-    r"|(?:最终|正确|的|答案|应该|应当|应|该|显然|就|才|只能|只有|可以|是|为|即|选项|选择|选|项|有|包括|包含|如下"
-    r"|如下所示|一项|字母|个|了|は|我|认为|分别|第|以下|说法)"
-    r")",
-    re.IGNORECASE,
-)
-_NEGATION = re.compile(
-    r"\s*(?:(?:is|are|was|were|can|could|would|should|do|does|did|will)?(?:\s*not|n't)(?!\w)|cannot(?!\w)"
-    r"|never(?!\w)|neither(?!\w)|anything but(?!\w)|far from(?!\w)|hardly(?!\w)"
-    r"|(?:绝|决|并|根本|肯定|一定|显然)?不(?:一定|太?可能|见得|应该|应当|应|该|会|能|可以|可)?(?:是|为|选择|选)?"
-    r"|[并绝决]?非|没有|未必|不见得)",
-    re.IGNORECASE,
-)
 _NEGATED_BEFORE = re.compile(
     r"(?:(?<!\w)(?:not|never|cannot|don't|doesn't|didn't|can't|won't|wouldn't|shouldn't|couldn't|isn't|aren't|wasn't"
     r"|instead of|rather than|without|nobody should|no one should|rul(?:e|es|ed|ing) out|eliminat(?:e|es|ed|ing)"
@@ -167,11 +144,6 @@ _OTHER_POLARITY = re.compile(
 _OPPOSITE = re.compile(
     r"(?:in(?:correct|accurate)|untrue|false|wrong)|错误|有误|不正确|不恰当|不准确|不合理|不属", re.IGNORECASE
 )
-_HEDGE = re.compile(
-    r"\s*(?:(?:might|may|could|can|perhaps|maybe|possibly|arguably|either|supposedly|allegedly|plausibly"
-    r"|conceivably)(?!\w)|也?可能|也许|或许|大概|似乎|好像|要么|恐怕)",
-    re.IGNORECASE,
-)
 _LINK = re.compile(r"[:=\-–—→>]|(?<!\w)(?:is|are|was|be|ist|est|es|lautet)(?!\w)|'s|[是为选]", re.IGNORECASE)
 _UNLINKED_BY = re.compile(
     rf"^\W*(?:(?:{THEREFORE}|then|and|finally|i|we|would|the|my|our|final|correct|best|right|本题"
@@ -185,7 +157,6 @@ _BUT_AFTER = re.compile(
 )
 _MAYBE = re.compile(r"(?:may|might|could|can)(?!\w)", re.IGNORECASE)
 ELSEWHERE = "elsewhere"  # the doubt of a statement that counts only where nothing else is stated
-_STEPS = 12  # fillers between a cue and its answer; "answer answer answer" without end is no statement
 
 
 @dataclass(frozen=True)
@@ -290,19 +261,3 @@ def _chosen(name: str, clause: str) -> bool:
     if re.fullmatch(_VERB_ZH, name):
         return re.match("应|故", name) is not None or _CHOSEN_BY_ZH.search(clause) is not None
     return True
-
-
-def skip_filler(text: str, position: int) -> tuple[bool, bool, int]:
-    """(a negation was passed, a hedge was passed, where the answer begins)."""
-    denied = hedged = False
-    for _ in range(_STEPS):
-        negation, hedge = _NEGATION.match(text, position), _HEDGE.match(text, position)
-        if negation and negation.end() > position:
-            denied, position = True, negation.end()
-        elif hedge:
-            hedged, position = True, hedge.end()
-        elif filler := FILLER.match(text, position):
-            position = filler.end()
-        else:
-            break
-    return denied, hedged, position

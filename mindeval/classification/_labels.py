@@ -46,6 +46,22 @@ def warn_of_one_hot(predictions: np.ndarray, labels: np.ndarray) -> None:
         )
 
 
+def warn_of_one_hot_labels(labels: np.ndarray) -> None:
+    """Warn where labels [N, L], which come with as many scores, look like one-hot rows.
+
+    No error: labels of binary problems may look so by chance, and whether a batch is taken must not depend on how the
+    data was cut.
+    """
+    if is_one_hot(labels):
+        warnings.warn(
+            f"labels {list(labels.shape)} look one-hot, but are taken for {labels.size} labels of binary problems: "
+            f"give labels.argmax(-1), with num_classes={labels.shape[1]} for curves, or say task='multilabel' "
+            "(task='binary' if they are binary labels)",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
 def is_one_hot(values: np.ndarray) -> bool:
     """Whether whole numbers [N, L] of several rows are 0 but for one 1 in each row."""
     if values.ndim != 2 or len(values) < 2 or values.shape[1] < 2 or not _one_hot_rows(values[:1]):

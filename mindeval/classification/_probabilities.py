@@ -9,9 +9,8 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
-from mindeval.classification._labels import whole_labels
+from mindeval.classification._labels import warn_of_one_hot_labels, whole_labels
 from mindeval.classification._logit_rows import LogitRows, check_logits
-from mindeval.classification._one_hot import warn_of_one_hot_labels
 
 _SUM_TOLERANCE = 0.05  # half precision probabilities of many classes miss 1 by a few percent, sigmoids by far more
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from mindeval import inputs
 from mindeval.classification._arguments import spread_weights
-from mindeval.classification._labels import whole_labels
-from mindeval.classification._one_hot import warn_of_one_hot_labels
+from mindeval.classification._labels import warn_of_one_hot_labels, whole_labels
 from mindeval.classification._score_words import column_differences
 
 
